@@ -18,7 +18,6 @@ from recompose.errors import DataError
 from recompose.harness import checkpoints
 from recompose.harness.checkpoints import (
     ModelWeights,
-    StoredRun,
     choose_activation,
     choose_preprocessing,
     find_weights,
@@ -320,7 +319,7 @@ def test_a_model_in_a_folder_has_its_weights_and_preprocessing_there(world: Worl
 
 
 def weights_of_run(run: dict[str, Any]) -> ModelWeights:
-    return ModelWeights("the run", Path("checkpoint.safetensors"), "", "gelu", run=StoredRun(run, {}))
+    return ModelWeights("the run", Path("checkpoint.safetensors"), "", "gelu", document=run)
 
 
 @pytest.mark.parametrize(

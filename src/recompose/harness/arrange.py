@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -159,29 +159,35 @@ def _stored(source: Source, form: str, root: Path, data: Path, folder: Path | No
     yield from ((path, path.relative_to(base).as_posix()) for path, base in sorted(paths.items()))
 
 
+@contextmanager
+def _staged(root: Path, data: Path) -> Iterator[Path]:
+    """Yield a new folder, whose ``staged`` is added to the root at the end; one process does so at a time."""
+    with lock_below(data, "arrange"):
+        work = fresh_folder(root / WORK)
+        try:
+            yield work
+            _add(work / "staged", root)
+        finally:
+            shutil.rmtree(work)
+
+
 def _place(path: Path, name: str, source: Source, root: Path, data: Path, absent: list[str] | None) -> None:
     """Unpack a file of a source, and put its content where it is read."""
     say(f"{path}: unpacking")
-    with lock_below(data, "arrange"):
-        work = fresh_folder(root / WORK)
+    with _staged(root, data) as work:
         unpacked, staged = work / "unpacked", work / "staged"
-        try:
-            _unpack(path, unpacked / _stem(name), source)
-            for inner in [file for file in files_below(unpacked) if file.name.lower().endswith(ARCHIVES)]:
-                if not (there := inner.with_name(_stem(inner.name))).exists():
-                    extract(inner, there)
-            for file, target in _targets(files_below(unpacked), unpacked, source, absent):
-                if (staged / target).exists():
-                    raise DataError(f"{path} holds {target} twice", code="duplicate-name", place=path)
-                (staged / target).parent.mkdir(parents=True, exist_ok=True)
-                file.rename(staged / target)
-            if not staged.exists():
-                expected = ", ".join(source.places)
-                message = f"{path} holds no file that matches {expected}; get the published one"
-                raise DataError(message, code="missing-member", place=path)
-            _add(staged, root)
-        finally:
-            shutil.rmtree(work)
+        _unpack(path, unpacked / _stem(name), source)
+        for inner in [file for file in files_below(unpacked) if file.name.lower().endswith(ARCHIVES)]:
+            if not (there := inner.with_name(_stem(inner.name))).exists():
+                extract(inner, there)
+        for file, target in _targets(files_below(unpacked), unpacked, source, absent):
+            if (staged / target).exists():
+                raise DataError(f"{path} holds {target} twice", code="duplicate-name", place=path)
+            (staged / target).parent.mkdir(parents=True, exist_ok=True)
+            file.rename(staged / target)
+        if not staged.exists():
+            message = f"{path} holds no file that matches {', '.join(source.places)}; get the published one"
+            raise DataError(message, code="missing-member", place=path)
 
 
 def _unpack(path: Path, folder: Path, source: Source) -> None:
@@ -220,15 +226,10 @@ def _link_unpacked(
                 if not os.path.lexists(root / target):
                     links.setdefault(target, file)
     if links:
-        with lock_below(data, "arrange"):
-            staged = fresh_folder(root / WORK)
-            try:
-                for target, file in links.items():
-                    (staged / target).parent.mkdir(parents=True, exist_ok=True)
-                    link(file, staged / target)
-                _add(staged, root)
-            finally:
-                shutil.rmtree(staged)
+        with _staged(root, data) as work:
+            for target, file in links.items():
+                (work / "staged" / target).parent.mkdir(parents=True, exist_ok=True)
+                link(file, work / "staged" / target)
     return bool(links)
 
 

@@ -6,11 +6,11 @@ user names the tag of open_clip that they are those of.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from statistics import mode
+from typing import Any, Literal
 
 import open_clip
 from open_clip.factory import parse_model_name
@@ -26,6 +26,7 @@ from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError
 from recompose.files import read_json
 from recompose.harness.encoding import Preprocess
+from recompose.harness.own_model import one_line
 from recompose.params.mistakes import nearest
 from recompose.plan import recipe_of
 from recompose.records import RECORD, Record
@@ -66,15 +67,8 @@ class ModelWeights:
     preprocessing: Mapping[str, Any] | None = None  # what differs from the model's own; None: unknown
     in_own_form: bool = False  # a file of open_clip's, in a form that it reads itself
     part: str | None = None  # of the file, see ``weight_files.load_weights``
-    run: "StoredRun | None" = None
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run of Recompose."""
-
-    document: Document
-    needs: Mapping[str, Path]  # the verified folders ``run`` and ``backbone``
+    document: Document | None = None  # of a run of Recompose, and
+    needs: Mapping[str, Path] = field(default_factory=dict)  # its verified folders ``run`` and ``backbone``
 
 
 @dataclass(frozen=True)
@@ -86,7 +80,11 @@ class Loaded:
     tokenizer: Tokenizer
     preprocessing: Mapping[str, Any] | None  # what ``preprocess`` does: ``PREPROCESSING``; None: the user's own
     sigmoid: Sigmoid | None = None  # of a model that was trained with one
+    assumed: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
+    title: str = ""  # with its weights
+    document: Document = field(default_factory=dict)  # of the results: what was asked for
+    identity: str = ""  # of the model and its weights, see ``encoding.encode``
 
 
 def find_weights(model: str, name: str | None, *, like: str | None = None, part: str | None = None) -> ModelWeights:
@@ -114,7 +112,7 @@ def find_weights(model: str, name: str | None, *, like: str | None = None, part:
 
 
 def _file_weights(model: str, path: Path, like: str | None, part: str | None) -> ModelWeights:
-    """Return the weights of a file, as stated by ``like``, its digest or a backbone's description."""
+    """Return the weights of a file, as stated by ``like`` or its digest."""
     sha256 = sha256_file(path)
     if like:
         architecture, _, name = like.rpartition(":")
@@ -122,10 +120,8 @@ def _file_weights(model: str, path: Path, like: str | None, part: str | None) ->
     else:
         tag = _openai_tags().get(sha256)
     if tag is None:
-        trained, preprocessing = _description(path)
-    else:
-        trained, preprocessing = _activation_of(tag), _preprocessing_of(tag)
-    return ModelWeights(str(path), path, sha256, trained, preprocessing, part=part)
+        return ModelWeights(str(path), path, sha256, None, part=part)
+    return ModelWeights(str(path), path, sha256, _activation_of(tag), _preprocessing_of(tag), part=part)
 
 
 def _own_weights(model: str) -> ModelWeights:
@@ -174,7 +170,7 @@ def _downloaded(title: str, download: Callable[[], str]) -> Path:
     try:
         return Path(download())
     except Exception as error:  # of urllib, of huggingface_hub, and of what these use
-        message = f"open_clip cannot download {title}: {(str(error) or repr(error)).splitlines()[0]}"
+        message = f"open_clip cannot download {title}: {one_line(error)}"
         raise DataError(message, code="no-download", place=title) from None
 
 
@@ -200,9 +196,16 @@ def _run_weights(model: str, folder: Path) -> ModelWeights:
     description = read_json(store.file(backbone, DESCRIPTION))
     if description["architecture"] != model:
         raise DataError(f"{folder} is a run of {description['architecture']}, not of {model}")
-    run = StoredRun(recipe.document, {"run": checkpoint.parent, "backbone": store.folder(backbone)})
-    name = f"the run {recipe.name}"
-    return ModelWeights(name, checkpoint, sha256_file(checkpoint), description["activation"], {}, run=run)
+    needs = {"run": checkpoint.parent, "backbone": store.folder(backbone)}
+    return ModelWeights(
+        f"the run {recipe.name}",
+        checkpoint,
+        sha256_file(checkpoint),
+        description["activation"],
+        {},
+        document=recipe.document,
+        needs=needs,
+    )
 
 
 def choose_activation(
@@ -247,13 +250,15 @@ def choose_preprocessing(model: str, weights: ModelWeights) -> tuple[Mapping[str
     if _is_ours(model) or parse_model_name(model)[0]:
         return {}, None
     name = model.removesuffix(QUICK)
-    tags = {tag: _preprocessing_of(_tag(name, tag)) for tag in open_clip.list_pretrained_tags_by_model(name)}
+    tags = {tag: str(_preprocessing_of(_tag(name, tag))) for tag in open_clip.list_pretrained_tags_by_model(name)}
     if not tags:
         return {}, Assumption("the preprocessing", "open_clip's default", f"as {model} has no tags", "--like MODEL:TAG")
-    (most, count), *_ = Counter(map(str, tags.values())).most_common(1)
-    first = next(tag for tag, preprocessing in tags.items() if str(preprocessing) == most)
-    reason = f"as that of {count} of the {len(tags)} tags of {name}"
-    return tags[first], Assumption("the preprocessing", f"that of {first}", reason, "--like")
+    most = mode(tags.values())
+    alike = [tag for tag, preprocessing in tags.items() if preprocessing == most]
+    reason = f"as that of {len(alike)} of the {len(tags)} tags of {name}"
+    return _preprocessing_of(_tag(name, alike[0])), Assumption(
+        "the preprocessing", f"that of {alike[0]}", reason, "--like"
+    )
 
 
 def _is_ours(model: str) -> bool:
@@ -271,7 +276,7 @@ def config_of(model: str) -> dict[str, Any]:
     try:
         config = open_clip.get_model_config(model)
     except Exception as error:  # of a file that is absent or damaged, or of the network
-        message = f"the model {model} has no {CONFIGURATION} that can be read: {_one_line(error)}"
+        message = f"the model {model} has no {CONFIGURATION} that can be read: {one_line(error)}"
         raise DataError(message, code="unknown-architecture", place=model) from None
     if not isinstance(config, dict):
         near = nearest(model, open_clip.list_models())
@@ -297,8 +302,8 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
         DataError: the file does not hold weights of this architecture, an option applies to runs alone, or open_clip
             cannot build the architecture, as without another package.
     """
-    if weights.run is not None:
-        return _load_run(model, weights, weights.run, activation, alpha)
+    if weights.document is not None:
+        return _load_run(model, weights, weights.document, activation, alpha)
     if alpha != 1:
         message = "--alpha interpolates between the weights before and after a run: name its folder as --weights"
         raise DataError(message, code="no-run", place="--alpha")
@@ -314,23 +319,24 @@ def load_model(model: str, weights: ModelWeights, activation: Activation, alpha:
     else:
         trusted = weights.sha256 in _openai_tags()
         beside = load_weights(built, weights.file, model, trusted=trusted, part=weights.part)
-    preprocessing, _ = choose_preprocessing(model, weights)
+    preprocessing, assumed = choose_preprocessing(model, weights)
     config = PreprocessCfg(**{**built.visual.preprocess_cfg, "size": built.visual.image_size, **preprocessing})
     notes = (f"beside the weights, {weights.file.name} has {abridged(beside)}, which are left out",) if beside else ()
     preprocess = image_transform_v2(config, is_train=False)
-    return Loaded(towers, preprocess, tokenizer, _of_config(config), sigmoid_of(built), notes)
+    assumptions = (assumed,) if assumed else ()
+    return Loaded(towers, preprocess, tokenizer, _of_config(config), sigmoid_of(built), assumptions, notes)
 
 
-def _load_run(model: str, weights: ModelWeights, run: StoredRun, activation: Activation, alpha: float) -> Loaded:
+def _load_run(model: str, weights: ModelWeights, document: Document, activation: Activation, alpha: float) -> Loaded:
     if activation != weights.trained_with:
         message = f"{weights.name} runs only with {weights.trained_with}, as it was trained"
         raise DataError(message, code="other-activation", place=weights.name)
     try:
-        _ = TypedSettings(run.document).own
+        _ = TypedSettings(document).own
     except (ImportError, AttributeError, ValidationError) as error:
         message = f"{weights.name} was trained by other code, whose settings this one does not read: train it again"
         raise DataError(message, code="outdated-run", place=weights.file) from error
-    tuned = restore_clip(run.document, run.needs, alpha)
+    tuned = restore_clip(document, weights.needs, alpha)
     return Loaded(tuned, tuned.preprocess, tokenizer_of(model), _of_config(PreprocessCfg()))
 
 
@@ -350,12 +356,8 @@ def _built(model: str, activation: Activation) -> tuple[Tokenizer, nn.Module]:
         message = f"open_clip needs {error.name} for {model}: `pip install {error.name}`"
         raise DataError(message, code="missing-package", place=model) from error
     except Exception as error:  # of an architecture's settings, of timm, of transformers, of the network
-        message = f"open_clip cannot build {model}: {_one_line(error)}"
+        message = f"open_clip cannot build {model}: {one_line(error)}"
         raise DataError(message, code="unknown-architecture", place=model) from error
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join((str(error) or repr(error)).split())
 
 
 def _random(model: str, activation: Activation) -> nn.Module:
@@ -381,16 +383,3 @@ def _openai_tags() -> dict[str, Mapping[str, Any]]:
     """Return open_clip's settings of OpenAI's tags by the digests of their archives, parts of their addresses."""
     tags = (open_clip.get_pretrained_cfg(*model_and_tag) for model_and_tag in open_clip.list_pretrained())
     return {tag["url"].split("/")[-2]: tag for tag in tags if "openaipublic" in tag.get("url", "")}
-
-
-def _description(path: Path) -> tuple[Activation | None, dict[str, Any] | None]:
-    """Return the activation that the description of a backbone in the same folder states of a file, and its
-    preprocessing, which is the usual one.
-    """
-    try:
-        description = read_json(path.parent / DESCRIPTION)
-        if description["weights"] == path.name and description["activation"] in get_args(Activation):
-            return cast(Activation, description["activation"]), {}
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    return None, None

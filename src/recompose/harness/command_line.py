@@ -174,14 +174,10 @@ def clip_benchmark(
     track = work.catalogue[VLC.name]
     assert isinstance(track, VLC)
     documents = dict(documents_of(EvaluationResult.read(result), track.own_queries))
-    older = sum((folder / name).exists() for name in documents)
     for name, document in documents.items():
         write_json(folder / name, document)
-    replaced, command = (
-        f", {older} in place of older ones" if older else "",
-        f"clip_benchmark build {quote(str(folder))}",
-    )
-    say(f"{len(documents)} files are written to {folder}{replaced}; `{command}` makes a table of them")
+    command = f"clip_benchmark build {quote(str(folder))}"
+    say(f"{len(documents)} files are written to {folder}; `{command}` makes a table of them")
 
 
 @app.command(rich_help_panel=PANEL)

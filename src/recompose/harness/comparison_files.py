@@ -2,8 +2,6 @@
 Markdown, and a figure of differences with their intervals.
 """
 
-import csv
-import io
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -96,12 +94,12 @@ def comparison_document(comparison: ComparisonSummary) -> Document:
 
 def write_comparison(comparison: ComparisonSummary, folder: Path) -> tuple[Path, ...]:
     """Write ``comparison.csv``, ``.json`` and ``.md``, and ``figure.svg``, ``.png`` and ``.csv`` into a folder."""
+    import pandas as pd
+
     table, document, page = (folder / f"comparison.{ending}" for ending in ("csv", "json", "md"))
-    content, text = comparison_document(comparison), io.StringIO()
-    rows = csv.DictWriter(text, [*content["rows"][0]], lineterminator="\n")
-    rows.writeheader()
-    rows.writerows(content["rows"])
-    write_text(table, text.getvalue())
+    content = comparison_document(comparison)
+    rows = pd.DataFrame(content["rows"]).astype({"only_first": "Int64", "only_second": "Int64"})
+    write_text(table, rows.to_csv(index=False, lineterminator="\n"))
     write_text(page, _markdown(comparison))
     _draw(comparison, folder / "figure")
     write_json(document, content)

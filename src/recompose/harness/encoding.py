@@ -107,7 +107,7 @@ def encode(
         DataError: an image cannot be read, or an embedding is not finite.
         OSError: the disk has no room for the embeddings.
     """
-    model = model.to(device).eval()
+    towers: Any = model.to(device).eval()
     pictures, texts = list(all_pictures(suites)), texts_of(suites)
     if not texts:
         raise DataError("these suites have no texts", code="no-items", place="texts")
@@ -116,18 +116,21 @@ def encode(
             raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
-    towers = _Towers(model, device, precision)
+
+    def encode_texts(block: slice) -> np.ndarray:
+        names = [f"the text {text!r}" for text in texts[block]]
+        return _embeddings(towers.encode_text, ids[block].long().to(device), names, precision)
+
     key = _key(model, preprocess, root, pictures, ids, precision, identity)
     if (state := _state_of(folder, key)) is None:
-        width = towers.encode_texts(ids[-1:], texts[-1:]).shape[1]
+        width = encode_texts(slice(-1, None)).shape[1]
         state = {"key": key, "width": width, "broken": {}}
         write_json(fresh_folder(folder) / NOTE, state)  # what is replaced makes room
     broken: dict[str, str] = state["broken"]
     say(f"{len(texts):,} texts and {len(pictures):,} images are encoded")
     with ArrayWriter(folder / ROWS, (len(texts) + len(pictures), state["width"]), "float32") as written:
         for start in range(written.done, len(texts), batch_size):
-            block = slice(start, min(start + batch_size, len(texts)))
-            written.append(towers.encode_texts(ids[block], texts[block]))
+            written.append(encode_texts(slice(start, start + batch_size)))
         remaining = pictures[written.done - len(texts) :]
         for pixels, faults in _loader(remaining, root, preprocess, batch_size, device):
             first = written.done - len(texts)
@@ -138,7 +141,8 @@ def encode(
             embeddings = np.zeros((len(batch), state["width"]), dtype=np.float32)
             readable = [row for row in range(len(batch)) if row not in faults]
             if readable:
-                embeddings[readable] = towers.encode_images(pixels, [batch[row].path for row in readable])
+                pixels, names = pixels.to(device, non_blocking=True), [batch[row].path for row in readable]
+                embeddings[readable] = _embeddings(towers.encode_image, pixels, names, precision)
             if faults:  # they are recorded before their rows
                 broken |= {str(first + row): reason for row, reason in faults.items()}
                 write_json(folder / NOTE, state)
@@ -153,28 +157,23 @@ def encode(
     )
 
 
-@dataclass(frozen=True)
-class _Towers:
-    """The towers of a model on a device."""
+def _embeddings(
+    encoder: Callable[[Tensor], Tensor], inputs: Tensor, names: Sequence[str], precision: Precision
+) -> np.ndarray:
+    """Return the embeddings of texts or images, each of length 1: [inputs, E] float32.
 
-    model: Any  # an nn.Module with ``encode_text`` and ``encode_image``
-    device: torch.device
-    precision: Precision
-
-    def encode_texts(self, ids: Tensor, texts: Sequence[str]) -> np.ndarray:
-        """Return the embeddings of texts, each of length 1: [texts, E] float32."""
-        return self._encode(self.model.encode_text, ids.long(), [f"the text {text!r}" for text in texts])
-
-    def encode_images(self, pixels: Tensor, names: Sequence[str]) -> np.ndarray:
-        """Return the embeddings of images, each of length 1: [images, E] float32."""
-        return self._encode(self.model.encode_image, pixels, names)
-
-    def _encode(self, encoder: Callable[[Tensor], Tensor], inputs: Tensor, names: Sequence[str]) -> np.ndarray:
-        with torch.autocast(self.device.type, DTYPES[self.precision], enabled=self.precision != "fp32"):
-            embeddings = encoder(inputs.to(self.device, non_blocking=True))
-        rows = normalized(embeddings)
-        _check_finite(rows, names, self.precision)
-        return rows
+    Raises:
+        DataError: one is not finite; the message has its name.
+    """
+    with torch.autocast(inputs.device.type, DTYPES[precision], enabled=precision != "fp32"):
+        embeddings = encoder(inputs)
+    rows = normalized(embeddings)
+    broken = ~np.isfinite(rows).all(axis=1)
+    if broken.any():
+        remedy = "are these the model's weights?" if precision == "fp32" else "compute in --precision fp32"
+        message = f"{names[int(broken.argmax())]} has an embedding in {precision} that is not finite: {remedy}"
+        raise DataError(message, code="infinite-embedding", place=names[int(broken.argmax())])
+    return rows
 
 
 def all_pictures(suites: Iterable[Suite]) -> Iterator[Picture]:
@@ -316,15 +315,6 @@ def _model_digest(model: nn.Module) -> str:
 def _stable_repr(instance: object) -> str:
     """Return an object's representation without memory addresses."""
     return re.sub(r" at 0x[0-9a-f]+", "", repr(instance))
-
-
-def _check_finite(embeddings: np.ndarray, names: Sequence[str], precision: Precision) -> None:
-    broken = ~np.isfinite(embeddings).all(axis=1)
-    if broken.any():
-        remedy = "are these the model's weights?" if precision == "fp32" else "compute in --precision fp32"
-        name = names[int(broken.argmax())]
-        message = f"{name} has an embedding in {precision} that is not finite: {remedy}"
-        raise DataError(message, code="infinite-embedding", place=name)
 
 
 def _state_of(folder: Path, key: str) -> dict[str, Any] | None:

@@ -4,16 +4,15 @@ The activation that a model runs with is reported, stored with its results, and 
 weights were trained with, as far as that is known.
 """
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
+import pandas as pd
 import torch
 
 from recompose.console import pluralize
@@ -22,10 +21,8 @@ from recompose.environment import environment, state_of_sources
 from recompose.errors import DataError
 from recompose.files import Document, read_json, write_json, write_text
 from recompose.harness.checkpoints import (
-    Assumption,
     Loaded,
     choose_activation,
-    choose_preprocessing,
     config_of,
     find_weights,
     load_model,
@@ -63,9 +60,9 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     if absent:
         say(f"absent: {', '.join(absent)}; `recompose data check --data {request.data}` lists their files")
     device = device_of(request.device)
-    chosen = _own_model(request, device) if is_own(request.model) else _clip(request)
-    title = f"{chosen.title} in {request.precision} on {device}"
-    notes = (*(assumption.note for assumption in chosen.assumed), *chosen.notes)
+    model = _own_model(request, device) if is_own(request.model) else _clip(request)
+    title = f"{model.title} in {request.precision} on {device}"
+    notes = (*(assumption.note for assumption in model.assumed), *model.notes)
     for note in (title, *notes):
         say(note)
     incomplete: dict[str, SurveyedSuite] = {}
@@ -74,29 +71,43 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     suites = _usable(surveyed, request, incomplete)
     asked = {
         "model": request.model,
-        **chosen.document,
+        **model.document,
         "precision": request.precision,
         "largest_items": request.items,
     }
     with sole_writer(request.out):
         _check_folder(request.out / RESULTS, asked, [named.name for named in requested])
-        model = chosen.load()
-        for note in model.notes:
-            say(note)
-        encoded = _encode(request, chosen, model, suites, device)
+        encoded = encode(
+            model.model,
+            model.preprocess,
+            model.tokenizer,
+            suites,
+            request.data,
+            request.out / EMBEDDINGS,
+            device,
+            precision=request.precision,
+            batch_size=request.batch_size,
+            # of several suites, one with an unreadable image stops the others only where that is strict
+            skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
+            identity=model.identity,
+        )
         if not request.skip_broken:
             suites = _usable(_readable(suites, encoded), request, incomplete)
-        left_out = {name: absence.line for name, absence in incomplete.items()}
+        lines = {name: absence.line for name, absence in incomplete.items()}
         numbers, counted = _write_scores(request.out, suites, encoded, model.sigmoid)
         rows = tuple(_rows(suites, numbers, counted))
-        write_text(request.out / TABLE, _csv(rows))
-        notes = (*notes, *model.notes, *(_broken_note(encoded, counted) if request.skip_broken else ()))
+        table = pd.DataFrame(rows).astype({"items": "Int64", "left_out": "Int64"})
+        write_text(request.out / TABLE, table.to_csv(index=False, lineterminator="\n"))
+        if request.skip_broken and encoded.broken:
+            left_out = sum(count.left_out for count in counted.values())
+            broken = pluralize(len(encoded.broken), "image")
+            notes = (*notes, f"{broken} cannot be read; {left_out} items with them are left out")
         document = {
             **asked,
-            **_about(chosen, model, encoded),
+            **_about(model, encoded),
             "suites": [suite.name for suite in suites],
             "absent": absent,
-            "left_out": left_out,
+            "left_out": lines,
             "metrics": numbers,
             "items": {name: count._asdict() for name, count in counted.items()},
             "notes": notes,
@@ -105,7 +116,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
         }
         write_json(request.out / RESULTS, document)
     files = tuple(request.out / name for name in (TABLE, RESULTS, FILE))
-    return EvaluationSummary(title, rows, notes, tuple(left_out.values()), files)
+    return EvaluationSummary(title, rows, notes, tuple(lines.values()), files)
 
 
 def _check_folder(path: Path, asked: Mapping[str, Any], suites: Sequence[str]) -> None:
@@ -135,25 +146,6 @@ def _check_folder(path: Path, asked: Mapping[str, Any], suites: Sequence[str]) -
         raise DataError(message, code="other-suites", place=path)
 
 
-def _encode(
-    request: EvaluationRequest, chosen: "_Chosen", model: Loaded, suites: Sequence[Suite], device: torch.device
-) -> Encoded:
-    """Encode suites; of several, one with an image that cannot be read stops the others only where that is strict."""
-    return encode(
-        model.model,
-        model.preprocess,
-        model.tokenizer,
-        suites,
-        request.data,
-        request.out / EMBEDDINGS,
-        device,
-        precision=request.precision,
-        batch_size=request.batch_size,
-        skip_broken=request.skip_broken or (len(suites) > 1 and not request.strict),
-        identity=chosen.identity,
-    )
-
-
 def _write_scores(
     folder: Path, suites: Sequence[Suite], encoded: Encoded, sigmoid: Sigmoid | None
 ) -> tuple[dict[str, float], dict[str, Count]]:
@@ -174,11 +166,11 @@ def _scores(suite: Suite, encoded: Encoded, sigmoid: Sigmoid | None) -> dict[str
     return scores
 
 
-def _about(chosen: "_Chosen", model: Loaded, encoded: Encoded) -> Document:
+def _about(model: Loaded, encoded: Encoded) -> Document:
     """Return what results tell of the model, and of images that it could not be given."""
     return {
         "preprocessing": model.preprocessing,
-        "assumed": [asdict(assumption) for assumption in chosen.assumed],
+        "assumed": [asdict(assumption) for assumption in model.assumed],
         "sigmoid": model.sigmoid and asdict(model.sigmoid),
         "broken": [
             asdict(image.picture) | {"why": image.reason, "shown_by": image.first_item} for image in encoded.broken
@@ -186,30 +178,10 @@ def _about(chosen: "_Chosen", model: Loaded, encoded: Encoded) -> Document:
     }
 
 
-def _broken_note(encoded: Encoded, counted: Mapping[str, Count]) -> Iterator[str]:
-    """Yield how many items are left out with images that cannot be read, if there are any."""
-    if encoded.broken:
-        left_out = sum(count.left_out for count in counted.values())
-        yield f"{pluralize(len(encoded.broken), 'image')} cannot be read; {left_out} items with them are left out"
-
-
-@dataclass(frozen=True)
-class _Chosen:
-    """A model that is evaluated, before it is loaded."""
-
-    title: str
-    document: Document  # of the results
-    identity: str
-    load: Callable[[], Loaded]
-    assumed: tuple[Assumption, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def _clip(request: EvaluationRequest) -> _Chosen:
-    """Return a model of open_clip or of this project, with its weights."""
+def _clip(request: EvaluationRequest) -> Loaded:
+    """Load a model of open_clip or of this project, with its weights."""
     model, weights = request.model, find_weights(request.model, request.weights, like=request.like, part=request.part)
     activation, assumed, notes = choose_activation(model, weights, request.activation)
-    _, preprocessing = choose_preprocessing(model, weights)
     document = {
         "weights": {"name": weights.name, "file": weights.file.name, "sha256": weights.sha256},
         "alpha": request.alpha,
@@ -218,18 +190,19 @@ def _clip(request: EvaluationRequest) -> _Chosen:
         "like": request.like,
         "part": request.part,
     }
-    return _Chosen(
-        f"{model} with {weights.name}, run with {activation}",
-        document,
-        digest([model, config_of(model), document]),
-        lambda: load_model(model, weights, activation, request.alpha),
-        tuple(assumption for assumption in (assumed, preprocessing) if assumption),
-        notes,
+    loaded = load_model(model, weights, activation, request.alpha)
+    return replace(
+        loaded,
+        title=f"{model} with {weights.name}, run with {activation}",
+        document=document,
+        identity=digest([model, config_of(model), document]),
+        assumed=(*filter(None, [assumed]), *loaded.assumed),
+        notes=(*notes, *loaded.notes),
     )
 
 
-def _own_model(request: EvaluationRequest, device: torch.device) -> _Chosen:
-    """Return a model that a function of the user's own loads; it is tried before any suite is read.
+def _own_model(request: EvaluationRequest, device: torch.device) -> Loaded:
+    """Load a model by a function of the user's own; it is tried before any suite is read.
 
     Each has an identity of its own: code and files anywhere may decide what it computes, so nothing is reused.
     """
@@ -244,7 +217,7 @@ def _own_model(request: EvaluationRequest, device: torch.device) -> _Chosen:
     weights = {"name": request.weights, "file": None, "sha256": sha256_file(file) if file.is_file() else None}
     title = f"{request.model}{f' with {request.weights}' if request.weights else ''}"
     loaded = Loaded(model, model.preprocess, model.tokenizer, None, model.sigmoid)
-    return _Chosen(title, {"weights": weights}, uuid4().hex, lambda: loaded)
+    return replace(loaded, title=title, document={"weights": weights}, identity=uuid4().hex)
 
 
 def _usable(
@@ -315,13 +288,3 @@ def _rows(suites: Sequence[Suite], numbers: Mapping[str, float], counted: Mappin
 
 def _is_below(name: str, above: str) -> bool:
     return f"{name}/".startswith(f"{above}/")
-
-
-def _csv(rows: Sequence[EvaluationRow]) -> str:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["name", "value", "items", "left_out"])
-    for row in rows:
-        value = "" if row.value is None else repr(row.value)
-        table.writerow([row.name, value, row.items, row.left_out])
-    return text.getvalue()

@@ -160,8 +160,8 @@ def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:
         return _evaluation_of(plan, name, method, seed)
     kind, _, key = name.removeprefix("results/").partition("/")
     if key and kind not in {recipe.kind for recipe in work.plan.recipes}:
-        hint = nearest(profile, work.params.profiles) if profile else ""
-        message = f"'{name}' is no folder of a result, no evaluation's key, and no profile and method{hint}"
+        near = nearest(profile, work.params.profiles)
+        message = f"'{name}' is no folder of a result, no evaluation's key, and no profile and method{near}"
         raise PlanError(message, code="unknown-profile", place=name)
     recipe = work.recipe(name)
     if recipe.kind != "evaluations" or recipe.track != VLC.name:

@@ -123,7 +123,7 @@ def _called(place: str, call: Callable[[], Any]) -> Any:
     except DataError:
         raise
     except Exception as error:
-        message = f"{place} fails with {type(error).__name__}: {_one_line(error)}"
+        message = f"{place} fails with {type(error).__name__}: {one_line(error)}"
         raise DataError(message, code="failing-model", place=place) from error
 
 
@@ -135,7 +135,7 @@ def _function(module_name: str, function_name: str) -> Callable[..., Any]:
     try:
         module = import_module(module_name)
     except Exception as error:
-        message, code = f"{module_name} cannot be imported: {type(error).__name__}: {_one_line(error)}", "failing-model"
+        message, code = f"{module_name} cannot be imported: {type(error).__name__}: {one_line(error)}", "failing-model"
         if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
             suggestion = nearest(module_name, [path.stem for path in Path.cwd().glob("*.py")])
             message = f"there is no module '{module_name}' in {here} nor among the installed packages{suggestion}"
@@ -208,5 +208,6 @@ def _kind(value: object) -> str:
     return f"a tensor {list(value.shape)} of {value.dtype}" if isinstance(value, Tensor) else type(value).__name__
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+def one_line(error: Exception) -> str:
+    """Return what an error says, or its class, on one line."""
+    return " ".join((str(error) or repr(error)).split())
