@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from math import inf
 from pathlib import Path
 from statistics import mean
 
@@ -27,17 +26,21 @@ from recompose.commands.verify import (
     OTHER_MACHINE,
     UNEQUAL,
     UNPLANNED,
-    Verification,
+    Rerun,
     _separate_folder,
     draw,
+    exit_code,
     make_again,
+    reported_runs,
     runs_behind,
+    sentence,
 )
+from recompose.digest import sha256_file
 from recompose.parts.cells import Cell
 from recompose.phases import PHASES
 from recompose.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
-from recompose.tables.lineage import MADE, Made, lineage_path
+from recompose.tables.lineage import MADE, VALUES, Made, ReportIndex, lineage_path, values_text
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
@@ -52,7 +55,7 @@ METRIC, FAR = "test/closed/dense/auc", 10.0
 SEEDS = [0, 1, 2, 3]
 FILE = {"runs": "checkpoint.safetensors", "evaluations": "scores.safetensors"}
 TABLE = "msci/table-2"
-NUMBER = re.compile(rf"{TABLE} (.+): (\S+) in the reports, (\S+) now")
+NUMBER = re.compile(rf"{METRIC} of (\S+): (\S+) in the reports, (\S+) now")
 
 
 def number_in(scores: Path) -> float:
@@ -107,20 +110,24 @@ def evaluations_of(work: Workspace) -> list[Recipe]:
     return work.plan.evaluations("czsl", "csp", "shapes-pairs")
 
 
-def publish(work: Workspace, value: Callable[[float], float] = lambda value: value) -> PublishedLineage:
-    """Write a table with the mean over all runs and the number of the first, as if the stored results were right."""
-    evaluations = evaluations_of(work)
-    cells = []
-    for column, recipes in (("AUC", evaluations), ("first AUC", evaluations[:1])):
-        values = [100 * number_in(work.store.folder(recipe) / FILE["evaluations"]) for recipe in recipes]
-        shown = value(mean(values))
-        number = {"text": f"{shown:.1f}", "value": shown, "values": values}
-        place = {"column": column, "view": "", "names": ["csp"]}
-        cells.append(Cell.model_validate(cell_of("CSP", recipes, **number, **place)))
+def publish(
+    work: Workspace, value: Callable[[float], float] = lambda value: value, count: int = len(SEEDS)
+) -> PublishedLineage:
+    """Write a table with the mean over some runs and the number of the first, as if the stored results were right."""
+    evaluations = evaluations_of(work)[:count]
+    numbers = [value(number_in(work.store.folder(recipe) / FILE["evaluations"])) for recipe in evaluations]
+    cells = [
+        cell_of("CSP", evaluations[:of], column=column, view="", values=numbers[:of], value=mean(numbers[:of]))
+        for column, of in (("AUC", count), ("first AUC", 1))
+    ]
     planned = {("csp", "shapes-pairs"): evaluations}
-    lineage_of(StoredResults(work), "czsl", cells, planned).write(lineage_path(work.reports / TABLE))
+    lineage = lineage_of(StoredResults(work), "czsl", [Cell.model_validate(cell) for cell in cells], planned)
+    lineage.write(lineage_path(work.reports / TABLE))
     builds = {recipe.key: work.store.record(recipe).build for recipe in closure(evaluations)}
     Made.of(builds, {TABLE: {}}, {}).write(work.reports)
+    values = {recipe.key: {METRIC: number} for recipe, number in zip(evaluations, numbers, strict=True)}
+    (work.reports / VALUES).write_text(values_text(values))
+    ReportIndex(files={VALUES: sha256_file(work.reports / VALUES)}).write(work.reports)
     return read(work)
 
 
@@ -136,8 +143,16 @@ def forge(work: Workspace, recipe: Recipe) -> None:
     correct(folder / "record.json", name)
 
 
-def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> Verification:
-    return make_again(work, published, draw(work, published, "seed", count, inf))
+def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> list[Rerun]:
+    return make_again(work, published, draw(reported_runs(work, published), "seed", count))
+
+
+def said(reruns: list[Rerun]) -> str:
+    return sentence(reruns, len(SEEDS))
+
+
+def outcomes(reruns: list[Rerun]) -> Counter[str]:
+    return Counter(rerun.outcome for rerun in reruns)
 
 
 def left_behind() -> list[Path]:
@@ -151,10 +166,10 @@ def test_honest_reports_are_equal_to_the_byte(work: Workspace, is_clone: bool) -
     if is_clone:
         shutil.rmtree(work.results)
     result = verified(work, published, 3)
-    assert result.exit_code == EQUAL
-    assert result.outcomes.total() == 3
-    assert all(rerun.words.keys() == {"identical"} for rerun in result.reruns)
-    assert "75% probability" in result.sentence  # one wrong run of four is among three of them
+    assert exit_code(result) == EQUAL
+    assert outcomes(result).total() == 3
+    assert all(rerun.words.keys() == {"identical"} for rerun in result)
+    assert "75% probability" in said(result)  # one wrong run of four is among three of them
     assert {path: path.read_bytes() for path in work.results.rglob("record.json")} == ({} if is_clone else stored)
     assert left_behind() == []
 
@@ -169,11 +184,11 @@ def test_a_published_forgery_is_found(work: Workspace, kind: str, is_clone: bool
     if is_clone:
         shutil.rmtree(work.results)
     result = verified(work, published)
-    assert result.exit_code == UNEQUAL
-    differing = [rerun for rerun in result.reruns if rerun.outcome == DIFFERS]
+    assert exit_code(result) == UNEQUAL
+    differing = [rerun for rerun in result if rerun.outcome == DIFFERS]
     assert all(f" of {recipe.key} differ" in "".join(rerun.details) for rerun in differing)
     assert len(differing) == (len(SEEDS) if kind == "data" and is_shared(work, recipe) else 1)
-    assert "%" not in result.sentence
+    assert "%" not in said(result)
 
 
 def is_shared(work: Workspace, data: Recipe) -> bool:
@@ -191,23 +206,30 @@ def test_nothing_is_equal_to_bytes_that_nobody_tells(work: Workspace, is_without
     else:
         edit_json(work.reports / MADE, lambda document: document["results"].pop(run.key))
     result = verified(work, read(work))
-    assert result.exit_code == UNEQUAL
-    assert (result.outcomes[DIFFERS], result.outcomes[BYTES]) == ((4, 0) if is_without else (1, 3))
-    assert any(line.endswith(f"the files of {run.key}") for rerun in result.reruns for line in rerun.details)
+    assert exit_code(result) == UNEQUAL
+    assert (outcomes(result)[DIFFERS], outcomes(result)[BYTES]) == ((4, 0) if is_without else (1, 3))
+    assert any(line.endswith(f"the files of {run.key}") for rerun in result for line in rerun.details)
 
 
 def test_a_number_that_does_not_follow_from_its_runs_is_found(work: Workspace) -> None:
     published = publish(work, lambda value: value + FAR)
     result = verified(work, published)
-    assert result.exit_code == UNEQUAL
-    lines = {line for rerun in result.reruns for line in rerun.details}
+    assert exit_code(result) == UNEQUAL
+    lines = {line for rerun in result for line in rerun.details}
     numbers = {(match[1], float(match[2]), float(match[3])) for line in lines if (match := NUMBER.fullmatch(line))}
-    assert {place for place, _, _ in numbers} == {"CSP/AUC", "CSP/first AUC"}
+    assert {key for key, _, _ in numbers} == {recipe.key for recipe in evaluations_of(work)}
     assert len(numbers) == len(lines)
     assert all(then - now == pytest.approx(FAR, abs=1e-3) for _, then, now in numbers)
 
 
-def verified_elsewhere(work: Workspace) -> Verification:
+def test_no_machine_excuses_numbers_that_nobody_tells(work: Workspace) -> None:
+    forge(work, evaluations_of(work)[1])
+    publish(work)
+    (work.reports / VALUES).unlink()
+    assert exit_code(verified_elsewhere(work)) == UNEQUAL
+
+
+def verified_elsewhere(work: Workspace) -> list[Rerun]:
     """Verify reports that another machine made, without its results."""
     on_another_machine(work.reports)
     shutil.rmtree(work.results)
@@ -220,37 +242,37 @@ def test_another_machine_explains_other_bytes_of_floats(work: Workspace, kind: s
     forge(work, recipe)
     publish(work)
     result = verified_elsewhere(work)
-    assert {rerun.outcome for rerun in result.reruns if rerun.outcome != BYTES} == {outcome}
-    assert result.exit_code == (ELSEWHERE if outcome == OTHER_MACHINE else UNEQUAL)
+    assert {rerun.outcome for rerun in result if rerun.outcome != BYTES} == {outcome}
+    assert exit_code(result) == (ELSEWHERE if outcome == OTHER_MACHINE else UNEQUAL)
 
 
 @pytest.mark.parametrize("is_alone", [True, False])
 def test_another_machine_explains_numbers_within_the_spread_of_replicates(work: Workspace, is_alone: bool) -> None:
     """A mean over four moves within their spread, one number alone does not."""
     forge(work, evaluations_of(work)[0 if is_alone else 1])
-    publish(work)
+    publish(work, count=1 if is_alone else len(SEEDS))
     result = verified_elsewhere(work)
-    (found,) = [rerun for rerun in result.reruns if rerun.outcome != BYTES]
-    assert found.words == ({WITHIN: 1, DIFFERENT: 1} if is_alone else {WITHIN: 1})
-    assert result.exit_code == (UNEQUAL if is_alone else ELSEWHERE)
-    assert ("by more than the spread of replicates" in result.sentence) == (not is_alone)
+    (found,) = [rerun for rerun in result if rerun.outcome != BYTES]
+    assert found.words == {DIFFERENT if is_alone else WITHIN: 1}
+    assert exit_code(result) == (UNEQUAL if is_alone else ELSEWHERE)
+    assert ("by more than the spread of replicates" in said(result)) == (not is_alone)
 
 
 def test_another_machine_excuses_no_number_of_equal_bytes(work: Workspace) -> None:
     publish(work, lambda value: value + 1e-1)
     result = verified_elsewhere(work)
-    assert result.exit_code == UNEQUAL
-    assert not any("differ" in line for rerun in result.reruns for line in rerun.details)
+    assert exit_code(result) == UNEQUAL
+    assert not any("differ" in line for rerun in result for line in rerun.details)
 
 
 def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
     published = publish(work)
     place = CellPlace.parse(f"{work.reports_place}/{TABLE}#CSP/first AUC", work)
-    sample = runs_behind(work, published, place)
+    behind = runs_behind(published, reported_runs(work, published), place)
     first = evaluations_of(work)[0]
-    assert sample.runs == {first.needs["run"].key: (first.key,)}
-    result = make_again(work, published, sample)
-    assert (result.exit_code, "%" in result.sentence) == (EQUAL, False)
+    assert behind == {first.needs["run"].key: [first.key]}
+    result = make_again(work, published, behind)
+    assert (exit_code(result), "%" in sentence(result, 0)) == (EQUAL, False)
 
 
 def test_a_run_that_is_not_planned_any_more_is_not_made(work: Workspace) -> None:
@@ -259,8 +281,8 @@ def test_a_run_that_is_not_planned_any_more_is_not_made(work: Workspace) -> None
     edit_json(work.root / "params.yaml", lambda document: document["profiles"]["smoke"]["czsl"].update(seeds=[0, 1]))
     now = Workspace(work.root)
     result = verified(now, read(now))
-    assert result.outcomes[UNPLANNED] == 2
-    assert result.exit_code == UNEQUAL
+    assert outcomes(result)[UNPLANNED] == 2
+    assert exit_code(result) == UNEQUAL
 
 
 def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,16 +293,17 @@ def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch:
 
     monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, fail))
     result = verified(work, published, 1)
-    assert result.outcomes[FAILED] == 1
-    assert "no such luck" in result.reruns[0].details[0]
-    assert result.exit_code == UNEQUAL
+    assert outcomes(result)[FAILED] == 1
+    assert "no such luck" in result[0].details[0]
+    assert exit_code(result) == UNEQUAL
 
 
 def test_the_seed_decides_the_order_and_every_run_is_drawn_as_often(work: Workspace) -> None:
     published = publish(work)
-    orders = [[*draw(work, published, str(seed), None, inf).runs] for seed in range(400)]
-    assert orders[7] == [*draw(work, published, "7", None, inf).runs]
-    assert [*draw(work, published, "7", 2, inf).runs] == orders[7][:2]
+    runs = reported_runs(work, published)
+    orders = [[*draw(runs, str(seed))] for seed in range(400)]
+    assert orders[7] == [*draw(runs, "7")]
+    assert [*draw(runs, "7", 2)] == orders[7][:2]
     first = Counter(order[0] for order in orders)
     assert len(first) == len(SEEDS)
     assert min(first.values()) > 70  # of 100, seven standard deviations

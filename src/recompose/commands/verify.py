@@ -10,30 +10,27 @@ import signal
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from math import comb, floor, inf
+from math import comb, floor, inf, nan
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
-from statistics import mean
 
 from rich.console import Console
 
 from recompose import phases
 from recompose.commands.against import DIFFERENT, WORDS, classify, commit_of, spread_of
-from recompose.commands.places import CellPlace, within
-from recompose.console import first, pluralize, print_line
+from recompose.commands.places import CellPlace
+from recompose.console import first, print_line
 from recompose.costs import processes
 from recompose.data.upstream import LOCK
-from recompose.errors import PlanError, RecomposeError, TraceError
+from recompose.errors import PlanError, TraceError
 from recompose.interrupts import end_children
-from recompose.metric_cache import COST, MetricCache
-from recompose.parts.cells import DIFFERENCE, Cell
+from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, closure
 from recompose.progress import be_quiet, say
 from recompose.records import BuildInfo
@@ -53,76 +50,18 @@ EQUAL, UNEQUAL, ELSEWHERE = 0, 1, 3  # exit codes; 3: other bytes on another mac
 WRONG = 0.2  # the share of wrong runs for which the probability of detection is stated
 MINUTES = 5.0  # in which runs are begun, where neither a number nor a time is given
 SHOWN = 10  # lines of a run
+Runs = Mapping[str, Sequence[str]]  # key of a run -> keys of its evaluations
 
 
-@dataclass(frozen=True)
+@dataclass
 class Rerun:
     """A run that was made again, and what the comparison gave."""
 
-    run: str
-    name: str
-    outcome: str
-    details: tuple[str, ...] = ()  # a line for each file and number that differ, or the fault
-    machines: tuple[str, ...] = ()  # how the machine differs from that of the reports
-    words: Mapping[str, int] = field(default_factory=dict)  # of numbers
-
-
-@dataclass(frozen=True)
-class Verification:
-    """Runs that were drawn, or that are behind a cell, and what those gave that were made again."""
-
-    runs: Mapping[str, tuple[str, ...]]  # key of a run -> keys of its evaluations, in the order of the draw
-    total: int  # runs behind the reports
-    seed: str = ""  # of the draw; empty: the runs of a cell
-    cell: str = ""
-    minutes: float = inf  # after which no run is begun
-    reruns: tuple[Rerun, ...] = ()
-
-    @property
-    def outcomes(self) -> Counter[str]:
-        """The number of runs by outcome."""
-        return Counter(rerun.outcome for rerun in self.reruns)
-
-    @property
-    def exit_code(self) -> int:
-        """0 where all is equal to the byte, 3 where another machine explains all differences, otherwise 1."""
-        if not self.reruns or self.outcomes.keys() - {BYTES, OTHER_MACHINE}:
-            return UNEQUAL
-        return ELSEWHERE if self.outcomes[OTHER_MACHINE] else EQUAL
-
-    @property
-    def sentence(self) -> str:
-        """What this shows: also the probability that wrong runs would have been drawn, where none is wrong."""
-        outcomes, unmade = self.outcomes, len(self.runs) - len(self.reruns)
-        scope = f"of {self.total} runs" if self.seed else f"runs behind {self.cell}"
-        late = f" ({unmade} more were drawn, but the time was over)" if unmade and self.minutes < inf else ""
-        parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]] or ["nothing is shown"]
-        text = "all equal to the byte" if outcomes.keys() == {BYTES} else ", ".join(parts)
-        beyond = ""
-        if outcomes[OTHER_MACHINE]:
-            facts = "; ".join(dict.fromkeys(fact for rerun in self.reruns for fact in rerun.machines))
-            words = sum((Counter(rerun.words) for rerun in self.reruns), Counter[str]())
-            counts = ", ".join(f"{words[word]:,} {word}" for word in WORDS if words[word])
-            text += f" ({facts}). {words.total():,} numbers: {counts}"
-            beyond = " by more than the spread of replicates"
-        text = f"{len(self.reruns)} {scope} made again{late}: {text}."
-        if not self.seed or self.exit_code == UNEQUAL:
-            return text
-        percent = floor(100 * detection(self.total, len(self.reruns)))
-        return (
-            f"{text} Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
-        )
-
-
-def detection(runs: int, drawn: int) -> float:
-    """Return the probability that a sample has a wrong run, if a share ``WRONG`` of all runs, at random, is wrong.
-
-    The number of wrong runs in a sample is hypergeometric. Their number is rounded down, but at least one is wrong.
-
-    >>> round(detection(276, 7), 3), detection(10, 9), detection(5, 0)
-    (0.793, 1.0, 0.0)
-    """
-    return 1 - comb(runs - max(int(WRONG * runs), 1), drawn) / comb(runs, drawn)
+    title: str
+    outcome: str = BYTES
+    details: list[str] = field(default_factory=list)  # a line for each file and number that differ, or the fault
+    machines: set[str] = field(default_factory=set)  # how the machine differs from that of the reports
+    words: Counter[str] = field(default_factory=Counter)  # of numbers
 
 
 def verify(work: Workspace, cell: str | None, count: int | None, minutes: float | None, seed: str | None) -> int:
@@ -136,84 +75,90 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
         seed: of the draw; None: the digest of the commit.
     """
     published = PublishedLineage.read(work, work.papers)
+    runs = reported_runs(work, published)
     if cell:
-        drawn = runs_behind(work, published, CellPlace.parse(cell, work))
+        drawn, how = runs_behind(published, runs, CellPlace.parse(cell, work)), f"runs behind {cell}"
     else:
         seed = seed or commit_of(work.root, "HEAD")  # nobody chooses the draw
-        drawn = draw(work, published, seed, count, minutes or (inf if count else MINUTES))
-    how = f"the runs behind {cell}" if cell else f"drawn by the seed {seed}"
-    until = f", as many as are begun in {drawn.minutes:g} minutes" if drawn.minutes < inf else ""
-    by = pluralize(processes(work), "process", "processes")
-    say(f"{len(drawn.runs)} of {drawn.total} runs, {how}, are made again from nothing by {by}{until}")
-    verification = make_again(work, published, drawn)
+        minutes = minutes or (inf if count else MINUTES)
+        drawn, how = draw(runs, seed, count), f"of {len(runs)} runs"
+        say(f"the seed {seed} draws {len(drawn)} of {len(runs)} runs to be made again from nothing")
+    reruns = make_again(work, published, drawn, minutes or inf)
     console = Console()
-    for rerun in verification.reruns:
+    for rerun in reruns:
         if rerun.outcome not in (BYTES, OTHER_MACHINE):
-            print_line(console, f"{rerun.name} ({rerun.run}): {rerun.outcome}")
+            print_line(console, f"{rerun.title}: {rerun.outcome}")
             for line in first(rerun.details, SHOWN):
                 print_line(console, f"  {line}")
-    print_line(console, (verification.sentence, "bold"))
-    return verification.exit_code
+    print_line(console, (f"{len(reruns)} {how} made again: {sentence(reruns, 0 if cell else len(runs))}", "bold"))
+    return exit_code(reruns)
 
 
-def draw(work: Workspace, published: PublishedLineage, seed: str, count: int | None, minutes: float) -> Verification:
-    """Return runs in random order, which the seed decides.
+def reported_runs(work: Workspace, published: PublishedLineage) -> Runs:
+    """Return the runs behind all measured cells, with the evaluations of each.
 
     Raises:
         PlanError: no number rests on runs.
     """
-    runs = _reported_runs(work, published)
-    keys = Random(seed).sample(sorted(runs), len(runs))[:count]
-    return Verification({key: runs[key] for key in keys}, len(runs), seed, minutes=minutes)
-
-
-def runs_behind(work: Workspace, published: PublishedLineage, place: CellPlace) -> Verification:
-    """Return the runs behind a cell.
-
-    Raises:
-        PlanError: no number rests on runs.
-        TraceError: there is no such cell, or no run is behind it.
-    """
-    runs = _reported_runs(work, published)
-    if place.name not in published.lineages:
-        message = f"{work.reports_place} has no artifact {place.name}"
-        raise TraceError(message, code="missing-lineage", place=place.name)
-    made_from = {*place.find(published.cells(place.name)).made_from}
-    behind = {run: keys for run, keys in runs.items() if made_from.intersection(keys)}
-    if not behind:
-        message = f"{place.within} of {place.name} follows from data alone; no run is behind it"
-        raise TraceError(message, code="no-runs", place=place.within)
-    return Verification(behind, len(runs), cell=f"{work.reports_place}/{place.name}#{place.within}")
-
-
-def _reported_runs(work: Workspace, published: PublishedLineage) -> dict[str, tuple[str, ...]]:
-    """Return the runs behind all measured cells, with the evaluations of each."""
     used = {key for name in published.lineages for cell in published.cells(name) for key in cell.made_from}
-    runs: dict[str, tuple[str, ...]] = {}
+    runs: dict[str, list[str]] = {}
     for key in sorted(used & published.records.keys()):
         if published.records[key].kind == "evaluations":
             run = published.records[key].needs.get("run")
-            name = run.key if run else key
-            runs[name] = (*runs.get(name, ()), key)
+            runs.setdefault(run.key if run else key, []).append(key)
     if not runs:
         message = f"{work.reports_place} has no numbers that rest on runs; make the reports: snakemake --cores all"
         raise PlanError(message, code="no-reports", place=work.reports_place)
     return runs
 
 
-def make_again(work: Workspace, published: PublishedLineage, drawn: Verification) -> Verification:
-    """Make drawn runs again from nothing, and compare them with the reports."""
-    planned = {run: keys for run, keys in drawn.runs.items() if work.plan.by_key.keys() >= {*keys}}
-    names = {run: published.records[run].name for run in drawn.runs}
-    reruns = [Rerun(run, names[run], UNPLANNED) for run in drawn.runs if run not in planned]
-    with _separate_folder(work) as folder:
+def draw(runs: Runs, seed: str, count: int | None = None) -> Runs:
+    """Return runs in random order, which the seed decides; None: all."""
+    return {key: runs[key] for key in Random(seed).sample(sorted(runs), len(runs))[:count]}
+
+
+def runs_behind(published: PublishedLineage, runs: Runs, place: CellPlace) -> Runs:
+    """Return the runs behind a cell.
+
+    Raises:
+        TraceError: there is no such cell, or no run is behind it.
+    """
+    cells = published.cells(place.name) if place.name in published.lineages else []
+    made_from = {*place.find(cells).made_from}
+    behind = {run: keys for run, keys in runs.items() if made_from.intersection(keys)}
+    if not behind:
+        message = f"{place.within} of {place.name} follows from data alone; no run is behind it"
+        raise TraceError(message, code="no-runs", place=place.within)
+    return behind
+
+
+def make_again(work: Workspace, published: PublishedLineage, runs: Runs, minutes: float = inf) -> list[Rerun]:
+    """Make runs again from nothing, several at a time, and compare them with the reports.
+
+    After so many minutes, no more are begun.
+    """
+    titles = {run: f"{published.records[run].name} ({run})" for run in runs}
+    planned = {run: keys for run, keys in runs.items() if work.plan.by_key.keys() >= {*keys}}
+    reruns = [Rerun(titles[run], UNPLANNED) for run in runs if run not in planned]
+    deadline, count = time.monotonic() + 60 * minutes, min(processes(work), len(planned)) or 1
+    with _separate_folder(work) as folder, ProcessPoolExecutor(count, get_context("fork"), _begin) as pool:
         rerun = _workspace(work.root, folder)
-        for run, fault in _make_all(rerun, planned, drawn.minutes) if planned else ():
-            evaluations = [work.plan.by_key[key] for key in planned[run]]
-            failed = Rerun(run, names[run], FAILED, (fault,))
-            reruns.append(failed if fault else _compare(published, rerun, run, evaluations))
-            say(f"{len(reruns)}/{len(drawn.runs)} {names[run]}: {reruns[-1].outcome}")
-    return replace(drawn, reruns=tuple(reruns))
+        recipes = {run: [rerun.plan.by_key[key] for key in keys] for run, keys in planned.items()}  # before the fork
+        tasks = {pool.submit(_make, work.root, folder, keys, deadline): run for run, keys in planned.items()}
+        try:
+            for task in as_completed(tasks):
+                title, error = titles[tasks[task]], task.exception()
+                if error:
+                    reruns.append(Rerun(title, FAILED, [str(error)]))
+                elif task.result():
+                    reruns.append(_compare(published, rerun, title, recipes[tasks[task]]))
+                else:  # it was too late
+                    continue
+                say(f"{len(reruns)}/{len(runs)} {title}: {reruns[-1].outcome}")
+        except BaseException:  # an interrupt
+            end_children()
+            raise
+    return reruns
 
 
 @contextmanager
@@ -237,32 +182,8 @@ def _separate_folder(work: Workspace) -> Iterator[Path]:
 
 @cache
 def _workspace(root: Path, folder: Path) -> Workspace:
-    """Return a workspace with its results in a folder, planned once before processes are forked."""
-    work = Workspace(root, folder=folder)
-    _ = [recipe.key for recipe in work.plan.by_key.values()]
-    return work
-
-
-def _make_all(work: Workspace, runs: Mapping[str, tuple[str, ...]], minutes: float) -> Iterator[tuple[str, str]]:
-    """Make runs with their evaluations, several at a time; yield the key of each with its fault, empty if it has none.
-
-    After so many minutes, no more runs are begun.
-    """
-    deadline, count = time.monotonic() + 60 * minutes, min(processes(work), len(runs))
-    with ProcessPoolExecutor(count, get_context("fork"), _begin) as pool:
-        try:
-            futures: dict[Future[str | None], str] = {
-                pool.submit(_make, work.root, work.place, keys, deadline): run for run, keys in runs.items()
-            }
-            for future in as_completed(futures):
-                try:
-                    if (fault := future.result()) is not None:
-                        yield futures[future], fault
-                except BrokenProcessPool:
-                    yield futures[future], "its process ended; it may have run out of memory"
-        except BaseException:  # an interrupt, here or in the caller
-            end_children()
-            raise
+    """Return the workspace with its results in a folder; processes inherit it."""
+    return Workspace(root, folder=folder)
 
 
 def _begin() -> None:
@@ -271,86 +192,110 @@ def _begin() -> None:
     be_quiet()
 
 
-def _make(root: Path, folder: Path, evaluations: Iterable[str], deadline: float) -> str | None:
-    """Make evaluations with all that they need; return the fault or an empty text, or None after the deadline."""
-    if time.monotonic() > deadline:
-        return None
-    work = _workspace(root, folder)
-    try:
+def _make(root: Path, folder: Path, evaluations: Iterable[str], deadline: float) -> bool:
+    """Make evaluations with all that they need; return false if it is too late to begin."""
+    work, is_due = _workspace(root, folder), time.monotonic() < deadline
+    if is_due:
         phases.make(work, closure(work.plan.by_key[key] for key in evaluations))
-    except RecomposeError as error:
-        return str(error)
-    return ""
+    return is_due
 
 
-def _compare(published: PublishedLineage, rerun: Workspace, run: str, evaluations: list[Recipe]) -> Rerun:
+def _compare(published: PublishedLineage, rerun: Workspace, title: str, evaluations: list[Recipe]) -> Rerun:
     """Compare a run that was made again with the reports."""
-    details, machines, moved, is_explained = list[str](), dict[str, None](), set[str](), True
+    found, is_explained = Rerun(title), True
     for recipe in closure(evaluations):
-        then = published.made.get(recipe.key)
+        then, now, causes = published.made.get(recipe.key), rerun.store.record(recipe).build, ""
         if not (then and then.files):
-            details.append(f"{MADE} does not tell the files of {recipe.key}")
             is_explained = False
-            continue
-        now = rerun.store.record(recipe).build
-        if files := sorted(name for name in then.files | now.files if then.files.get(name) != now.files.get(name)):
+            found.details.append(f"{MADE} does not tell the files of {recipe.key}")
+        elif files := sorted(name for name in then.files | now.files if then.files.get(name) != now.files.get(name)):
             is_exact = recipe.kind in EXACT or (recipe.kind == "backbones" and not recipe.needs)
-            facts = [] if is_exact else machine_differences(then, now)
-            details.append("; ".join([f"{', '.join(files)} of {recipe.key} differ", *facts]))
-            machines |= dict.fromkeys(facts)
-            moved |= {recipe.key} if facts else set()
-            is_explained &= bool(facts)
-    words: Counter[str] = Counter()
-    for place, old, new, word in _numbers(published, rerun, evaluations, moved):
-        words[word] += 1
-        if word == DIFFERENT:
-            details.append(f"{place}: {old:.4f} in the reports, {new:.4f} now")
-    differs = not is_explained or words[DIFFERENT]
-    outcome = DIFFERS if differs else OTHER_MACHINE if machines else BYTES
-    return Rerun(run, published.records[run].name, outcome, tuple(details), tuple(machines), words)
+            causes = "" if is_exact else machine_difference(then, now)
+            is_explained &= bool(causes)
+            found.machines |= {causes} - {""}
+            found.details.append("; ".join(filter(None, (f"{', '.join(files)} of {recipe.key} differ", causes))))
+        if recipe.kind == "evaluations":
+            _compare_numbers(published, rerun, found, recipe, is_excused=bool(causes))
+    is_different = not is_explained or found.words[DIFFERENT]
+    found.outcome = DIFFERS if is_different else OTHER_MACHINE if found.machines else BYTES
+    return found
 
 
-def machine_differences(then: BuildInfo, now: BuildInfo) -> list[str]:
-    """Return the differences between two machines that change the last digits of sums; the number of cores is none."""
-    before, after = (
-        {
-            "instruction set": made.instruction_set,
-            "device": made.device.partition(" x ")[2] or made.device,  # without their number
-            "torch": made.packages.get("torch"),
-            "numpy": made.packages.get("numpy"),
-        }
+def machine_difference(then: BuildInfo, now: BuildInfo) -> str:
+    """Return how machines differ in what changes the last digits of sums; the number of cores does not."""
+    parts = (
+        (
+            made.device.partition(" x ")[2] or made.device,
+            str(made.instruction_set),
+            *(f"{name} {made.packages.get(name)}" for name in ("torch", "numpy")),
+        )
         for made in (then, now)
     )
-    return [f"{name} {before[name]} then, {after[name]} now" for name in before if before[name] != after[name]]
+    return ", ".join(f"{before} then and {after} now" for before, after in zip(*parts, strict=True) if before != after)
 
 
-def _numbers(
-    published: PublishedLineage, rerun: Workspace, evaluations: list[Recipe], moved: set[str]
-) -> Iterator[tuple[str, float, float, str]]:
-    """Yield place, old and new value, and word of each number that follows from these evaluations.
+def _compare_numbers(
+    published: PublishedLineage, rerun: Workspace, found: Rerun, evaluation: Recipe, *, is_excused: bool
+) -> None:
+    """Compare the metrics of an evaluation that the reports show, as means over its replicates.
 
-    The spread of replicates excuses only values of evaluations that another machine gave other bytes.
+    The spread of replicates excuses only what another machine gave other bytes.
     """
-    cache = MetricCache(rerun)
-    metrics = {recipe.key: (rerun.catalogue[recipe.track], cache.recompute(recipe)) for recipe in evaluations}
-    for artifact in published.lineages:
-        for cell in published.cells(artifact):
-            if metrics.keys().isdisjoint(cell.made_from) or not has_own_values(cell):
-                continue
-            now = list(cell.values)
-            for number, key in enumerate(cell.made_from):
-                if key in metrics and cell.metric in metrics[key][1]:
-                    track, values = metrics[key]
-                    now[number] = track.description_of(cell.metric).factor * values[cell.metric]
-            changed = {key for key, a, b in zip(cell.made_from, cell.values, now, strict=True) if a != b}
-            spread = spread_of(cell.values) if changed and changed <= moved else 0.0
-            words = [classify(cell.values, now, spread)]
-            then = mean(cell.values) if cell.value is None else cell.value
-            words.append(classify([then], [mean(now)], spread))  # a forged one does not follow from the values
-            yield f"{artifact} {within(cell)}", then, mean(now), max(words, key=WORDS.index)
+    key, now, then, labels = (
+        evaluation.key,
+        MetricCache(rerun).recompute(evaluation),
+        published.values,
+        evaluation.labels,
+    )
+    cells = (cell for name in published.lineages for cell in published.cells(name) if key in cell.made_from)
+    planned = rerun.plan.evaluations(evaluation.track, labels["name"], labels["dataset"])
+    replicates = [replicate.key for replicate in planned if replicate.key in {key, *then}]
+    for metric in sorted(now.keys() & {cell.metric for cell in cells}):
+        before = {each: then.get(each, {}).get(metric, nan) for each in replicates}
+        after = before | {key: now[metric]}
+        values = [*before.values()]
+        word = classify(values, [*after.values()], spread_of(values) if is_excused else 0.0)
+        found.words[word] += 1
+        if word == DIFFERENT:
+            found.details.append(f"{metric} of {key}: {before[key]:.6g} in the reports, {after[key]:.6g} now")
 
 
-def has_own_values(cell: Cell) -> bool:
-    """Return True for a mean over evaluations, each of which has a value; not for a cost, which is measured again."""
-    is_measured = bool(cell.metric) and not cell.metric.startswith(COST)
-    return is_measured and cell.aggregate != DIFFERENCE and 0 < len(cell.values) == len(cell.made_from)
+def exit_code(reruns: Iterable[Rerun]) -> int:
+    """Return 0 where all is equal to the byte, 3 where another machine explains all differences, otherwise 1."""
+    outcomes = {rerun.outcome for rerun in reruns}
+    if outcomes == {BYTES}:
+        return EQUAL
+    return ELSEWHERE if outcomes and outcomes <= {BYTES, OTHER_MACHINE} else UNEQUAL
+
+
+def sentence(reruns: Sequence[Rerun], total: int) -> str:
+    """Return what reruns show: also the probability that wrong runs would have been drawn, where none is wrong.
+
+    Args:
+        reruns: what was made again.
+        total: the number of runs that it was drawn from; 0: it was not drawn.
+    """
+    outcomes = Counter(rerun.outcome for rerun in reruns)
+    parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]] or ["nothing is shown"]
+    text, beyond = "all equal to the byte" if outcomes.keys() == {BYTES} else ", ".join(parts), ""
+    if outcomes[OTHER_MACHINE]:
+        facts = "; ".join(sorted({fact for rerun in reruns for fact in rerun.machines}))
+        words = sum((rerun.words for rerun in reruns), Counter[str]())
+        counts = ", ".join(f"{words[word]:,} {word}" for word in WORDS if words[word])
+        text += f" ({facts}). {words.total():,} numbers: {counts}"
+        beyond = " by more than the spread of replicates"
+    if not total or exit_code(reruns) == UNEQUAL:
+        return f"{text}."
+    percent = floor(100 * detection(total, len(reruns)))
+    return f"{text}. Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
+
+
+def detection(runs: int, drawn: int) -> float:
+    """Return the probability that a sample has a wrong run, if a share ``WRONG`` of all runs, at random, is wrong.
+
+    The number of wrong runs in a sample is hypergeometric. Their number is rounded down, but at least one is wrong.
+
+    >>> round(detection(276, 7), 3), detection(10, 9), detection(5, 0)
+    (0.793, 1.0, 0.0)
+    """
+    return 1 - comb(runs - max(int(WRONG * runs), 1), drawn) / comb(runs, drawn)
