@@ -75,7 +75,7 @@ def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
     assert len(found.to_make) == 2 * seeds
     seconds = [each.estimate.seconds for each in found.to_make if each.estimate]
     assert sum(seconds) == pytest.approx(seeds * 20 + seeds * 10)
-    names = {each.artifact for each in found.artifacts}
+    names = {*found.changed}
     assert {"msci/table-2", "duplex/table-3"} <= names
     assert not names & {"msci/table-1", "msci/table-4", "duplex/table-2"}
 
@@ -85,7 +85,7 @@ def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -
     runs = [each for each in found.items if each.kind == "runs"]
     assert all(run.complete == (run.method not in METHODS) for run in runs)
     assert {each.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
-    assert "msci/table-1" in {each.artifact for each in found.artifacts}
+    assert "msci/table-1" in found.changed
     csp = next(run for run in runs if run.method == "csp")
     images = sum(parameters()["czsl"]["datasets"]["shapes-pairs"]["images"].values())
     assert csp.estimate and csp.estimate.seconds == pytest.approx(10 * (images - 1250) / images)

@@ -9,7 +9,6 @@ import pytest
 from rich.console import Console
 
 from recompose.commands.status import current_status, needed_by, show
-from recompose.costs import Costs
 from recompose.files import write_json
 from recompose.papers.declaration import Claim, Margin, Paper
 from recompose.plan import Recipe, closure
@@ -85,12 +84,11 @@ def test_each_state_is_seen(work: Workspace) -> None:
         raise KeyboardInterrupt
     with work.store.build(running) as folder:
         begin(folder)
-        status = current_status(work, Costs.of(work, work.plan))
-    states = {item.folder: item.state for item in status.runs}
+        status = current_status(work)
+    states = {item.folder: item.state for item in status.items}
     runs = {"done": done, "tampered": damaged, "failed": failed, "running": running, "interrupted": interrupted}
     assert {state: states[run.folder] for state, run in runs.items()} == {state: state for state in runs}
     assert states[waiting.folder] == "waiting"
-    assert not status.is_fine
     (item,) = status.items_in("running")
     assert item.progress and (item.progress.done, item.progress.total) == (2, 5)
     file = io.StringIO()
@@ -99,4 +97,5 @@ def test_each_state_is_seen(work: Workspace) -> None:
     assert "ZeroDivisionError: division by zero" in text
     assert f"results/runs/{failed.folder}/error.txt" in text
     assert f"recompose make runs/{failed.folder}" in text
-    assert f"recompose make runs/{interrupted.folder}  {interrupted.name}, epoch 2/5" in text
+    assert f"runs/{interrupted.folder} {interrupted.name}, epoch 2/5" in text
+    assert f"recompose make runs/{interrupted.folder}" in text

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,12 +23,11 @@ from recompose.console import (
     rough_duration,
 )
 from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
-from recompose.papers.declaration import CLAIMS
 from recompose.phases import PHASES, TRAINED, gpus_of
 from recompose.plan import Recipe
 from recompose.tables.artifacts import planned_recipes
 from recompose.tables.kinds import artifact_recipe
-from recompose.tables.published import PublishedLineage, due_counts
+from recompose.tables.published import due_counts, read_lineages
 from recompose.workspace import Workspace
 
 MOST = 6  # names that a sentence lists
@@ -42,22 +41,11 @@ class PlannedItem:
     folder: str
     title: str
     method: str  # of a run or an evaluation, otherwise the recipe's name
-    variant: str  # of the method; empty where it is the method itself
-    dataset: str  # of a run or an evaluation
     papers: tuple[str, ...]  # that need a run or an evaluation
     new: bool  # true where only the edited parameters ask for it
     complete: bool
     estimate: CostEstimate | None  # None: unknown, or complete
     gpus: int
-
-
-@dataclass(frozen=True)
-class ChangedArtifact:
-    """An artifact that would change."""
-
-    artifact: str  # <paper>/<name>
-    cells: int  # measured ones in the reports that would change
-    claims: int  # that these cells belong to
 
 
 @dataclass(frozen=True)
@@ -70,8 +58,8 @@ class WorkPlan:
     items: list[PlannedItem]
     left: TimeLeft
     dropped: int  # runs that the edited parameters no longer ask for
-    artifacts: list[ChangedArtifact]
-    due: int  # artifacts to make where all work is done
+    changed: dict[str, int]  # artifact that edits change, <paper>/<name> -> the number of its cells that they change
+    due: int  # artifacts to make, without edits
 
     @property
     def to_make(self) -> list[PlannedItem]:
@@ -101,8 +89,8 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
         list(_planned_items(after, costs, {recipe.digest for recipe in before.plan.recipes})),
         time_left(after, costs, after.missing(after.plan.recipes)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
-        list(_changed_artifacts(before, after)),
-        sum(due_counts(after).values()),
+        dict(_changed_artifacts(before, after)) if edits else {},
+        0 if edits else sum(due_counts(after).values()),
     )
 
 
@@ -110,16 +98,12 @@ def _planned_items(work: Workspace, costs: Costs, planned: set[str]) -> Iterator
     """Yield everything that a workspace asks for; what is not in ``planned``, the digests before an edit, is new."""
     by_paper = {paper.name: needed_by(work.plan, paper) for paper in work.papers}
     for recipe in work.plan.recipes:
-        method = str(recipe.labels.get("method", recipe.name))
-        name = str(recipe.labels.get("name", method))
         complete = work.store.is_complete(recipe)
         yield PlannedItem(
             recipe.kind,
             recipe.folder,
             recipe.name,
-            method,
-            name if name != method else "",
-            str(recipe.labels.get("dataset", "")) if "method" in recipe.labels else "",
+            str(recipe.labels.get("method", recipe.name)),
             tuple(paper for paper, digests in by_paper.items() if recipe.digest in digests),
             recipe.digest not in planned,
             complete,
@@ -149,27 +133,22 @@ def _idle_methods(work: Workspace) -> Iterator[str]:
                 yield f"no profile and no comparison runs {name}'s method {method}: add it to the methods of a profile"
 
 
-def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[ChangedArtifact]:
-    """Yield the artifacts with other inputs than before the edits, or, without edits, with inputs that are missing."""
-
-    def differ(old: Iterable[Recipe], new: Sequence[Recipe]) -> bool:
-        return [recipe.digest for recipe in old] != [recipe.digest for recipe in new] or bool(
-            not after.edits and after.missing(new)
-        )
-
-    published = PublishedLineage.read(after, after.papers)
+def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[tuple[str, int]]:
+    """Yield the artifacts with other inputs than before the edits, each with the number of its cells in the reports
+    that have others, too.
+    """
+    lineages = read_lineages(after.reports, after.papers)
     for paper in after.papers:
         for name in paper.artifacts:
-            old, new = (artifact_recipe(work, paper, name).needs.values() for work in (before, after))
-            if differ(old, [*new]):
-                key = f"{paper.name}/{name}"
-                changed = [
-                    cell
-                    for cell in (published.cells(key) if key in published.lineages else ())
-                    if differ(*(planned_recipes(work.plan, paper.track, cell) for work in (before, after)))
-                ]
-                claims = {cell.row for cell in changed} if paper.artifacts[name].kind == CLAIMS else ()
-                yield ChangedArtifact(key, len(changed), len(claims))
+            key = f"{paper.name}/{name}"
+            if _differ(*(artifact_recipe(work, paper, name).needs.values() for work in (before, after))):
+                cells = lineages[key].cells if key in lineages else []
+                inputs = ([planned_recipes(work.plan, paper.track, cell) for work in (before, after)] for cell in cells)
+                yield key, sum(_differ(*pair) for pair in inputs)
+
+
+def _differ(old: Iterable[Recipe], new: Iterable[Recipe]) -> bool:
+    return [recipe.digest for recipe in old] != [recipe.digest for recipe in new]
 
 
 def show_plan(root: Path, edits: tuple[str, ...], *, as_json: bool) -> None:
@@ -196,27 +175,19 @@ def groups_table(plan: WorkPlan) -> Table:
     """Return a table of the runs and evaluations that the same papers need, the complete ones among them, and the time
     that is left; after edits, with a column for what is new, and without papers that have nothing to make.
     """
-    numbers = (*TRAINED, *(["new"] if plan.edits else ()), "time left")
-    table = new_table(("papers", "methods", "data sets"), numbers)
+    table = new_table(("papers", "methods"), (*TRAINED, *(["new"] if plan.edits else ()), "time left"))
     groups: dict[tuple[str, ...], list[PlannedItem]] = {}
     for item in plan.items:
         if item.kind in TRAINED:
             groups.setdefault(item.papers, []).append(item)
     for papers, members in groups.items():
-        missing, new = [item for item in members if not item.complete], sum(item.new for item in members)
+        missing, new = [item for item in members if not item.complete], [item for item in members if item.new]
         if missing or new or not plan.edits:
-            methods = _name_or_count({item.method for item in members})
-            variants = len({item.variant for item in members} - {""})
-            methods += f" + {pluralize(variants, 'variant')}" if variants else ""
-            cells = [", ".join(papers) or "no paper", methods, _name_or_count({item.dataset for item in members})]
+            methods = {item.method for item in new or members}
+            cells = [", ".join(papers) or "no paper", methods.pop() if len(methods) == 1 else str(len(methods))]
             cells += [_completeness(members, kind) for kind in TRAINED]
-            table.add_row(*map(line, [*cells, *([str(new)] if plan.edits else ()), _duration(missing)]))
+            table.add_row(*map(line, [*cells, *([str(len(new))] if plan.edits else ()), _duration(missing)]))
     return table
-
-
-def _name_or_count(names: set[str]) -> str:
-    """Return the only name, or how many there are."""
-    return next(iter(names)) if len(names) == 1 else str(len(names))
 
 
 def _completeness(items: Iterable[PlannedItem], kind: str) -> str:
@@ -236,53 +207,48 @@ def _duration(items: list[PlannedItem]) -> str:
 def sentences(plan: WorkPlan) -> Iterator[str]:
     """Yield the sentences below the table."""
     yield from plan.notes
-    if plan.edits and not plan.changes_runs:
+    if steps := [kind for kind in PHASES if kind not in TRAINED and any(item.kind == kind for item in plan.to_make)]:
+        yield f"Steps before runs: {', '.join(f'{kind} {_completeness(plan.items, kind)}' for kind in steps)}."
+    if plan.to_make:
+        runs, evaluations = (sum(item.kind == kind for item in plan.to_make) for kind in TRAINED)
+        yield f"{pluralize(runs, 'run')} to train and {pluralize(evaluations, 'evaluation')} to score."
+        yield from _total(plan)
+    else:
+        yield "Nothing to train or score."
+    if plan.edits:
+        yield from _effects(plan)
+    else:
+        yield f"{pluralize(plan.due, 'artifact')} to make." if plan.due else "All artifacts are up to date."
+
+
+def _effects(plan: WorkPlan) -> Iterator[str]:
+    """Yield sentences about what edits change."""
+    if not plan.changes_runs:
         yield "The edit changes no run."
     if plan.dropped:
         runs = pluralize(plan.dropped, "run")
         yield f"No longer needed: {runs}. `recompose store prune` removes those that no profile needs."
-    if plan.to_make:
-        yield from _work(plan)
-    elif plan.edits:
-        yield "Nothing to make."
-    else:
-        due = f"{pluralize(plan.due, 'artifact')} to make." if plan.due else "All artifacts are up to date."
-        yield f"Nothing to train or score. {due}"
-
-
-def _work(plan: WorkPlan) -> Iterator[str]:
-    missing = plan.to_make
-    if any(item.kind not in TRAINED for item in missing):
-        counts = {kind: _completeness(plan.items, kind) for kind in PHASES if kind not in TRAINED}
-        yield f"Steps before runs: {', '.join(f'{kind} {count}' for kind, count in counts.items() if count)}."
-    runs, evaluations = (sum(item.kind == kind for item in missing) for kind in TRAINED)
-    yield f"{pluralize(runs, 'run')} to train and {pluralize(evaluations, 'evaluation')} to score."
-    yield from _total(plan)
-    if unrelated := sum(not item.new for item in missing) if plan.edits else 0:
+    if unrelated := sum(not item.new for item in plan.to_make):
         yield f"Without the edit, {unrelated} of these jobs would be left, too."
-    if plan.artifacts:
-        cells, claims = (sum(getattr(artifact, name) for artifact in plan.artifacts) for name in ("cells", "claims"))
-        counted_cells = ", ".join(pluralize(n, noun) for n, noun in ((cells, "cell"), (claims, "claim")) if n)
-        text = f"{pluralize(len(plan.artifacts), 'artifact')} would {'change' if plan.edits else 'be made'}"
-        yield f"{text}{': ' if counted_cells else ''}{counted_cells}."
-    if plan.artifacts and plan.edits:
-        titles = (f"{it.artifact} ({it.cells})" if it.cells else it.artifact for it in plan.artifacts)
-        yield f"  {', '.join(first(titles, MOST))}"
+    if plan.changed:
+        cells = pluralize(sum(plan.changed.values()), "cell")
+        yield f"{pluralize(len(plan.changed), 'artifact')} would change, with {cells} of the present reports:"
+        yield f"  {', '.join(first((f'{name} ({cells})' for name, cells in plan.changed.items()), MOST))}"
 
 
 def _total(plan: WorkPlan) -> Iterator[str]:
     """Yield sentences about the total time that is left, as far as it is known, and the basis of the estimates."""
-    estimates = [(item, item.estimate) for item in plan.to_make if item.estimate]
+    estimates = [(item.estimate, item.gpus) for item in plan.to_make if item.estimate]
     if not estimates:
         return
     text = f"{'At least' if plan.left.unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left"
     text += f" on {pluralize(os.cpu_count() or 1, 'core')}"
-    if gpu_seconds := sum(estimate.seconds * item.gpus for item, estimate in estimates):
-        memory = max((estimate.memory for _, estimate in estimates if estimate.memory is not None), default=None)
-        at_most = f", at most {gibibytes(memory)} of GPU memory" if memory is not None else ""
+    if gpu_seconds := sum(estimate.seconds * gpus for estimate, gpus in estimates):
+        memory = max((estimate.memory or 0 for estimate, _ in estimates), default=0)
+        at_most = f", at most {gibibytes(memory)} of GPU memory" if memory else ""
         text += f" and one GPU ({gpu_seconds / 3600:,.1f} GPU-hours){at_most}"
-    yield f"{text}{f', for {len(estimates)} jobs alone' if plan.left.unknown else ', plus artifacts'}."
-    machines = dict.fromkeys(name for _, estimate in estimates for name in estimate.where)
-    similar = sum(estimate.basis == SIMILAR for _, estimate in estimates)
+    yield f"{text}, plus artifacts."
+    machines = dict.fromkeys(name for estimate, _ in estimates for name in estimate.where)
+    similar = sum(estimate.basis == SIMILAR for estimate, _ in estimates)
     note = f"; {similar} of {len(estimates)} from similar jobs alone" if similar else ""
     yield f"Estimated from jobs on {'; '.join(first(machines, MOST)) or 'unknown machines'}{note}."

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from rich.console import Console
 from rich.text import Text
@@ -29,7 +30,8 @@ STYLES = {  # by state
     "interrupted": "yellow",
     "tampered": "red",
 }
-MOST = {"running": 8, "failed": 3, "tampered": 5, "interrupted": 5}  # items that are shown of each state
+LISTED = ("running", "failed", "tampered", "interrupted")  # states whose items are named
+MOST = 5  # items that are named of each
 ERROR_LINES = 5
 
 
@@ -41,9 +43,8 @@ class StoreItem:
     folder: str
     title: str
     state: str
-    damage: str = ""
     progress: Progress | None = None  # of a running or interrupted one
-    error: tuple[str, ...] = ()  # the last lines of a failure
+    wrong: tuple[str, ...] = ()  # the damage of a tampered one, or the last lines of a failure
 
     @property
     def key(self) -> str:
@@ -61,33 +62,23 @@ class Status:
     items: list[StoreItem]
     left: TimeLeft
 
-    @property
-    def runs(self) -> list[StoreItem]:
-        """The runs and evaluations."""
-        return [item for item in self.items if item.kind in TRAINED]
-
     def items_in(self, *states: str) -> list[StoreItem]:
         """Return the items in one of these states."""
         return [item for item in self.items if item.state in states]
 
-    @property
-    def is_fine(self) -> bool:
-        """True where nothing failed or was tampered with."""
-        return not self.items_in("failed", "tampered")
-
 
 def show_status(work: Workspace, *, as_json: bool) -> int:
     """Print the status of a workspace; return the exit code."""
-    status = current_status(work, Costs.of(work, work.plan))
+    status = current_status(work)
     if as_json:
         print_json(status)
     else:
         show(Console(), status)
-    return 0 if status.is_fine else 1
+    return 1 if status.items_in("failed", "tampered") else 0
 
 
-def current_status(work: Workspace, costs: Costs) -> Status:
-    """Return the status of a workspace; the time that is left rests on these costs."""
+def current_status(work: Workspace) -> Status:
+    """Return the status of a workspace."""
     items = {recipe.digest: store_item(work, recipe) for recipe in work.plan.recipes}
     unfinished = [recipe for recipe in work.plan.recipes if items[recipe.digest].state not in ("done", "tampered")]
     return Status(
@@ -95,7 +86,7 @@ def current_status(work: Workspace, costs: Costs) -> Status:
         {paper.name: Counter(items[key].state for key in needed_by(work.plan, paper)) for paper in work.papers},
         due_counts(work),
         [*items.values()],
-        time_left(work, costs, unfinished),
+        time_left(work, Costs.of(work, work.plan), unfinished),
     )
 
 
@@ -106,21 +97,20 @@ def needed_by(plan: Plan, paper: Paper) -> set[str]:
 
 
 def store_item(work: Workspace, recipe: Recipe) -> StoreItem:
-    """Return a recipe with its state, and what belongs to that: damage, progress, or the end of an error."""
+    """Return a recipe with its state, its progress, and what is wrong with it."""
     store, folder = work.store, work.store.folder(recipe)
     item = partial(StoreItem, recipe.kind, recipe.folder, recipe.name)
-    if not store.is_complete(recipe):
-        if store.is_being_made(recipe):
-            return item("running", progress=read_progress(folder))
-        if not store.is_complete(recipe):  # it may have become complete just now
-            with suppress(OSError):
-                error = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
-                return item("failed", error=tuple(error.rstrip().splitlines()[-ERROR_LINES:]))
-            return item("interrupted", progress=read_progress(folder)) if folder.exists() else item("waiting")
+    if not store.is_complete(recipe) and store.is_being_made(recipe):
+        return item("running", read_progress(folder))
+    if not store.is_complete(recipe):  # now it would be, had it been finished meanwhile
+        with suppress(OSError):
+            error = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
+            return item("failed", wrong=tuple(error.rstrip().splitlines()[-ERROR_LINES:]))
+        return item("interrupted", read_progress(folder)) if folder.exists() else item("waiting")
     try:
         store.verify(recipe)  # untouched files are not read again
     except DamagedError as error:
-        return item("tampered", str(error))
+        return item("tampered", wrong=(str(error),))
     except FileNotFoundError:  # it is being discarded
         return item("waiting")
     return item("done")
@@ -134,26 +124,22 @@ def show(console: Console, status: Status) -> None:
         numbers = [Text(str(counts[s] or "·"), style if counts[s] else "dim") for s, style in STYLES.items()]
         table.add_row(line(name), *numbers, str(status.due[name] or "none"))
     console.print(table)
-    for state, most in MOST.items():
-        items = status.items_in(state)
-        if items:
+    for state in LISTED:
+        if items := status.items_in(state):
             print_line(console, (f"{state}: {len(items)}", STYLES[state]))
-        for item in items[:most]:
-            for text in _texts(item):
-                print_line(console, f"  {text}")
-        if len(items) > most:
-            print_line(console, f"  and {len(items) - most} more")
+        for text in chain.from_iterable(map(_texts, items[:MOST])):
+            print_line(console, f"  {text}")
+        if len(items) > MOST:
+            print_line(console, f"  and {len(items) - MOST} more")
     if status.items_in("interrupted", "waiting") and not status.items_in("running"):
         print_line(console, "nothing runs: `snakemake --cores all` makes what is missing")
 
 
 def _headline(status: Status) -> Iterator[str]:
     left, running = status.left, len(status.items_in("running"))
-    for title, items in (
-        ("runs and evaluations", status.runs),
-        ("steps before them", [item for item in status.items if item.kind not in TRAINED]),
-    ):
-        yield f"{sum(item.state == 'done' for item in items)} of {len(items)} {title} of {status.profile} done"
+    for title, is_trained in (("runs and evaluations", True), ("steps before them", False)):
+        states = [item.state for item in status.items if (item.kind in TRAINED) == is_trained]
+        yield f"{states.count('done')} of {len(states)} {title} of {status.profile} done"
     if running:
         yield f"{pluralize(running, 'process', 'processes')} running"
     if left.seconds:
@@ -164,16 +150,12 @@ def _headline(status: Status) -> Iterator[str]:
 
 def _texts(item: StoreItem) -> Iterator[str]:
     """Yield what is known of an item that is not done, and the command that goes on."""
-    progress, command = item.progress, f"recompose make {item.key}"
-    position = f", {progress.unit} {progress.done}/{progress.total}" if progress else ""
-    if item.state == "running":
-        left = progress.seconds_left if progress else None
-        yield f"{item.folder} {item.title}{position}{'' if left is None else f', {rough_duration(left)} left'}"
-    elif item.state == "tampered":
-        yield f"{item.folder} {item.title}: {item.damage}"
-    elif item.state == "interrupted":
-        yield f"{command}  {item.title}{position}"
-    else:
-        yield f"{item.folder} {item.title}"
-        yield from (f"  {text}" for text in item.error)
-        yield f"  see results/{item.key}/{ERROR} and {LOG}; again: {command}"
+    position = f", {item.progress.unit} {item.progress.done}/{item.progress.total}" if item.progress else ""
+    if item.progress and item.progress.seconds_left is not None and item.state == "running":
+        position += f", {rough_duration(item.progress.seconds_left)} left"
+    yield f"{item.key} {item.title}{position}"
+    yield from (f"  {text}" for text in item.wrong)
+    if item.state == "failed":
+        yield f"  see results/{item.key}/{ERROR} and {LOG}"
+    if item.state in ("failed", "interrupted"):
+        yield f"  again: recompose make {item.key}"
