@@ -12,7 +12,7 @@ from tests.conftest import Project
 @pytest.fixture(scope="module")
 def clean(chance_project: Project) -> Audit:
     """The audit of the project as it was made."""
-    return audited(chance_project.root, drawing=True)
+    return audited(chance_project.root)
 
 
 @pytest.fixture

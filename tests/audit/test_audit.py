@@ -95,7 +95,7 @@ def test_raw_data_that_is_not_here_is_not_checked_and_nothing_is_blamed(root: Pa
     found = audited(root)
     assert (findings(found), moved(found, clean)) == ([], {})
     assert sorted(line for line in found.unchecked if line.startswith("data/")) == sorted(
-        f"data/shapes-pairs-{index.name}: its raw files are not on this disk" for index in indexes_of(root)
+        f"data/shapes-pairs-{index.name} is not on this disk" for index in indexes_of(root)
     )
 
 
@@ -109,7 +109,7 @@ def test_edited_numbers_of_a_figure_are_found_where_it_is_drawn_again(root: Path
     other = line.replace("1.5873", "9.5873")
     replace_once(path, line, other)
     correct(path.with_suffix(".lineage.json"), path.name)
-    found = audited(root, drawing=True)
+    found = audited(root)
     why = f"line {number} shows {other}; its runs give {line}"
     assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.csv", why)]
     assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
@@ -130,10 +130,9 @@ def test_where_points_lie_is_unchecked_and_where_a_sweep_stops_is_a_number(
     lineage = Lineage.model_construct(cells=[cell], files={path.name: sha256_file(path)})
     published = PublishedLineage({f"duplex/{name}": lineage})
     check = ArtifactCheck(Stored(work, published), f"duplex/{name}", paper)
-    monkeypatch.setattr(ArtifactCheck, "_can_be_drawn", True)
-    monkeypatch.setattr(check, "_drawn_numbers", lambda: numbers.format(x="1.0"))
-    check.draw_again()
-    assert [finding.state for finding in check.findings] == [check.trusts[cell.key].state] == [state]
+    monkeypatch.setattr(check, "_remake", lambda make, is_possible: (numbers.format(x="1.0"), None))
+    (finding,) = check._check_figure()
+    assert (finding.state, finding.cells) == (state, (cell.key,))
 
 
 @pytest.mark.parametrize("text", ["", "[" * 100_000, '{"cells": NaN}', "\udcff"])
@@ -184,7 +183,7 @@ def clone(root: Path) -> Path:
 
 
 def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> None:
-    found = audited(clone, drawing=True)
+    found = audited(clone)
     assert findings(found) == []
     assert moved(found, clean) == all_of("unchecked", SHOWN)
     assert (found.evaluations, found.recomputed, found.files) == (2, 0, 0)

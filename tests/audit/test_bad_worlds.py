@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recompose import fingerprint as fingerprints
-from recompose.audit.audit import audit_artifacts
+from recompose.audit.audit import audit
 from recompose.audit.findings import CODES, STATES, Audit
 from recompose.commands.status import store_item
 from recompose.commands.trace import Artifact, trace
@@ -31,7 +31,7 @@ def test_all_say_the_same_word_of_what_is_spoiled(root: Path, clean: Audit, monk
     world.spoil(root, monkeypatch)
     work, key = Workspace(root), ("measured", VIEW, ROW, COLUMN)
     published = PublishedLineage.read(work, worlds.PAPERS_LOADED)
-    found, of_page = audited(root), audit_artifacts(work, worlds.PAPERS_LOADED, published)
+    found, of_page = audited(root), audit(work, worlds.PAPERS_LOADED, published, quick=True)
     if world.found is None:
         assert {finding.state for finding in found.findings} == {"stale"}
     else:

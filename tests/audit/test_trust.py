@@ -345,11 +345,10 @@ OLD = Recipe("runs", "csp", {"settings": {"lr": 0.1, "epochs": 3}}, {"data": DAT
         ({"needs": {"data": Recipe("data", "d", {"images": 4})}}, ["d.images was 3 and is 4 now"]),
         ({"needs": {}}, ["it needs no data now"]),
         ({"needs": {"data": DATA, "backbone": DATA}}, ["it needs a backbone now"]),
-        ({"needs": {"data": Recipe("data", "", {}, named="f" * 64)}}, ["data changed: "]),
     ],
 )
 def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:
-    lines = list(changes(OLD, replace(OLD, **part)))
+    lines = changes(OLD, replace(OLD, **part))
     assert [line[: len(reason)] for line, reason in zip(lines, reasons, strict=True)] == reasons
 
 
@@ -359,4 +358,4 @@ def test_what_changed_in_something_that_several_parts_need_is_said_once() -> Non
         features = Recipe("features", "f", {}, {"data": data})
         return Recipe("runs", "csp", {}, {"data": data, "features": features})
 
-    assert list(changes(run(1), run(2))) == ["d.images was 1 and is 2 now"]
+    assert changes(run(1), run(2)) == ["d.images was 1 and is 2 now"]

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from recompose.audit.audit import audit, audit_artifacts
+from recompose.audit.audit import audit
 from recompose.audit.findings import Audit
+from recompose.commands.audit import audit_reports
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.papers import declaration
@@ -68,11 +69,10 @@ def copy_of(project: Path, target: Path, *more: str) -> Path:
     return target
 
 
-def audited(root: Path, *, drawing: bool = False) -> Audit:
-    """The audit of a project; figures are drawn again only where that is asked for."""
+def audited(root: Path) -> Audit:
+    """The audit of a project."""
     work = Workspace(root)
-    published = PublishedLineage.read(work, PAPERS_LOADED)
-    return audit(work, PAPERS_LOADED, published, page_of(work, published), drawing=drawing)
+    return audit_reports(work, PAPERS_LOADED, PublishedLineage.read(work, PAPERS_LOADED))
 
 
 def findings(found: Audit) -> list[Found]:
@@ -172,8 +172,8 @@ def remake_index(work: Workspace) -> None:
     """What the last phase does."""
     published = PublishedLineage.read(work, PAPERS_LOADED)
     shown = replace(published, made=builds_of(work, published))
-    found = audit_artifacts(work, PAPERS_LOADED, shown)
-    write_index(StoredResults(work), PAPERS_LOADED, published, page_of(work, shown)(found))
+    found = audit(work, PAPERS_LOADED, shown, quick=True)
+    write_index(StoredResults(work), PAPERS_LOADED, published, page_of(work, shown, found))
 
 
 def improve(lineage: dict[str, Any]) -> None:

@@ -1,104 +1,60 @@
 """The audit: a check that the reports follow from their evaluations, and that these are the ones asked for now.
 
-A check of what belongs to no artifact (the index of the reports, dvc.lock, what git can tell) is a function that yields
-findings.
+A check of what belongs to no artifact (the index of the reports, dvc.lock) is a function that yields findings.
 """
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from recompose.audit.artifacts import ArtifactCheck, is_equal
 from recompose.audit.findings import UNCHECKED, Audit, Finding
 from recompose.audit.stored import Stored
+from recompose.audit.trust import CHANGED
 from recompose.digest import sha256_file
-from recompose.errors import DamagedError, LineageError, ProgramError
+from recompose.errors import LineageError, ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.params.documents import read_document
-from recompose.programs import dvc, git
+from recompose.programs import dvc
 from recompose.progress import say
-from recompose.tables.index import PAGE, index_texts
 from recompose.tables.lineage import INDEX, MADE, VALUES, ReportIndex
 from recompose.tables.published import PublishedLineage
-from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)
 RESTORE = "look at `git diff` first; `git checkout -- reports`, or `dvc commit` where you made them"
-INCOMPLETE = "it needs results that are missing or not valid"
-Page = Callable[[Audit], str]  # makes the page that shows an audit
-REMEDY = "`snakemake --cores all` makes missing results; a release has the scores: `recompose audit --release FILE`"
 
 
-def audit_artifacts(work: Workspace, papers: list[Paper], published: PublishedLineage) -> Audit:
-    """Check every artifact and everything that it was made from, quickly: figures only by their digests, and files
-    untouched since they were last read only by their times.
+def audit(work: Workspace, papers: list[Paper], published: PublishedLineage, *, quick: bool = False) -> Audit:
+    """Check every artifact and every byte that it was made from.
 
     Args:
         work: the workspace of the reports.
         papers: the papers to check.
         published: the valid lineage of the reports.
+        quick: true to compare figures by their digests alone, and files untouched since they were last read by their
+            times alone.
     """
-    return _gather(*_check(work, papers, published, reading=False))
-
-
-def audit(
-    work: Workspace, papers: list[Paper], published: PublishedLineage, page: Page, *, drawing: bool = True
-) -> Audit:
-    """Check every artifact and every byte that it was made from; of all papers, also the index of the reports, and
-    dvc.lock where no results are stored.
-
-    Args:
-        work: the workspace of the reports.
-        papers: the papers to check.
-        published: the valid lineage of the reports.
-        page: makes the page that shows an audit; this one knows no page.
-        drawing: true to draw figures again; otherwise only their digests are checked.
-    """
-    stored, checks = _check(work, papers, published, reading=True)
-    more: list[Finding] = []
-    if len(papers) == len(work.papers):
-        # the page shows an audit without drawings
-        more += check_index(work, papers, published, _gather(stored, checks), page)
-        if not any(map(work.store.is_complete, work.plan.of("evaluations"))):
-            more += check_lock(work.root)
-    if drawing:
-        say("audit: drawing figures again", detail=True)
-        for check in checks:
-            check.draw_again()
-    if any(trust.state == "uncommitted" for check in checks for trust in check.trusts.values()):
-        more += check_git(work.root)
-    return _gather(stored, checks, more)
-
-
-def _check(
-    work: Workspace, papers: list[Paper], published: PublishedLineage, *, reading: bool
-) -> tuple[Stored, list[ArtifactCheck]]:
-    """Check everything that reports were made from, and each artifact."""
-    stored = Stored(work, published, reading)
     say(f"audit: {len(published.records)} stored results", detail=True)
+    stored = Stored(work, published, reading=not quick)
     stored.check()
-    say("audit: tables, claims and files of figures", detail=True)
+    say("audit: tables, claims and figures", detail=True)
     checks = [ArtifactCheck(stored, f"{paper.name}/{name}", paper) for paper in papers for name in paper.artifacts]
     for check in checks:
-        check.check()
-    return stored, checks
-
-
-def _gather(stored: Stored, checks: list[ArtifactCheck], more: Iterable[Finding] = ()) -> Audit:
-    """Return the result of all checks; artifacts share the findings of what they rest on."""
-    rebuilt = {key for check in checks for key in check.rebuilt}
+        check.check(drawing=not quick)
+    # artifacts share the findings of what they rest on
+    everything = dict.fromkeys([*stored.findings, *(finding for check in checks for finding in check.findings)])
+    rebuilt = {key for finding in everything if finding.code == "rebuilt" for key in finding.keys}
     return Audit(
-        list(dict.fromkeys([*stored.findings, *(finding for check in checks for finding in check.findings), *more])),
-        trusts={check.artifact: dict(check.trusts) for check in checks},
-        evaluations=sum(record.kind == "evaluations" for record in stored.published.records.values()),
+        [*everything],
+        trusts={check.artifact: check.trusts for check in checks},
+        evaluations=sum(record.kind == "evaluations" for record in published.records.values()),
         files=stored.files,
         numbers={key: numbers for key, numbers in stored.numbers.items() if key not in rebuilt},
         published=len(stored.followed),
-        remedy=REMEDY if stored.absent else "",
         compared={check.artifact: check.compared for check in checks},
     )
 
@@ -111,7 +67,11 @@ def audit_document(audited: Audit, published: PublishedLineage) -> Document:
         "cells": dict(audited.cells),
         "followed": sum(map(audited.followed, states)),
         "artifacts": {name: dict(Counter(cells.values())) for name, cells in states.items()},
-        "findings": [vars(f) | {"keys": list(f.keys), "reaches": reach(published, f)} for f in audited.findings],
+        "findings": [
+            {part: getattr(finding, part) for part in ("code", "state", "place", "why", "remedy", "keys")}
+            | {"reaches": reach(published, finding)}
+            for finding in audited.findings
+        ],
     }
 
 
@@ -123,10 +83,14 @@ def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
     return dict(cells)
 
 
-def check_index(
-    work: Workspace, papers: list[Paper], published: PublishedLineage, audited: Audit, page: Page
-) -> Iterator[Finding]:
-    """Check the page, the index and the numbers beside it against what was written, and what would be written now."""
+def check_index(work: Workspace, published: PublishedLineage, due: Mapping[str, str]) -> Iterator[Finding]:
+    """Check the files that belong to no artifact.
+
+    Args:
+        work: the workspace of the reports.
+        published: the lineage of the reports.
+        due: the text of each such file, as far as it is known what would be written now.
+    """
     try:
         written = ReportIndex.read(work.reports).files
     except FileNotFoundError:
@@ -139,23 +103,14 @@ def check_index(
         yield Finding.of("missing-file", f"{work.reports_place}/{MADE}", "is missing")
     elif published.records and not published.made:
         yield Finding.of("unreadable", f"{work.reports_place}/{MADE}", "cannot be read")
-    due: dict[str, str] = {}
-    if not all(recipe.key in audited.numbers for recipe in work.plan.of("evaluations")):
-        yield Finding.of(UNCHECKED, "the index", INCOMPLETE)
-    else:
-        try:
-            due = index_texts(StoredResults(work, audited.numbers, published.made), papers, published)
-        except DamagedError:  # a finding of its own names it
-            yield Finding.of(UNCHECKED, "the index", INCOMPLETE)
-    # the page shows builds, and the audit before it was written, which may differ from this one
-    if due and published.made and not audited.everything:
-        due[PAGE] = page(audited)
+    if not due:
+        yield Finding.of(UNCHECKED, "the index", "it needs results that are missing or not valid")
     for name in dict.fromkeys([*written, *due]):
         path, place = work.reports / name, f"{work.reports_place}/{name}"
         if not path.is_file():
             yield Finding.of("missing-file", place, "is missing")
         elif sha256_file(path) != written.get(name):
-            yield Finding.of("changed-file", place, "was changed since it was written")
+            yield Finding.of("changed-file", place, CHANGED)
         elif name in due and not _is_as_due(name, path.read_text(encoding="utf-8"), due[name]):
             why = "artifacts, parameters, or the code that writes it, changed since"
             yield Finding.of("other-text", place, why)
@@ -203,11 +158,3 @@ def _dvc_status(root: Path) -> dict[str, list[object]]:
     """Return the output of ``dvc status`` for the stages that write reports."""
     status: dict[str, list[object]] = json.loads(dvc("status", "--json", *STAGES, folder=root))
     return status
-
-
-def check_git(root: Path) -> Iterator[Finding]:
-    """Ask whether git can tell which commit holds the code of results; its reason is what could not be checked."""
-    try:
-        git("rev-parse", "--verify", "HEAD", folder=root)
-    except ProgramError as error:
-        yield Finding.of(UNCHECKED, "whether a commit holds the code of uncommitted results", str(error))

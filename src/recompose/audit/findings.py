@@ -60,12 +60,13 @@ class Finding:
     why: str
     remedy: str = ""
     keys: tuple[str, ...] = ()  # the stored folders that it concerns
+    cells: tuple[Key, ...] = ()  # the cells of the same artifact that it speaks against
 
     @classmethod
-    def of(cls, code: str, place: str, why: str, *keys: str, remedy: str = "") -> "Finding":
+    def of(cls, code: str, place: str, why: str, *keys: str, remedy: str = "", cells: Iterable[Key] = ()) -> "Finding":
         """Return a finding with the state of its code, and the remedy of that state unless it has its own."""
         state = CODES[code]
-        return cls(code, state, place, why, remedy or REMEDIES[state], keys)
+        return cls(code, state, place, why, remedy or REMEDIES[state], keys, tuple(cells))
 
     @property
     def text(self) -> str:
@@ -99,7 +100,6 @@ class Audit:
     files: int  # that were read
     numbers: dict[str, dict[str, float]]  # of each evaluation: recomputed from its scores, or as published
     published: int = 0  # of these, those as published: their scores are not on this disk
-    remedy: str = ""  # for what could not be checked because it is not on this disk
     compared: dict[str, set[Key]] = field(default_factory=dict)  # measured cells that were computed again
 
     @property
@@ -111,6 +111,11 @@ class Audit:
     def unchecked(self) -> list[str]:
         """What could not be checked, with the reason."""
         return [finding.text for finding in self.everything if finding.state == UNCHECKED]
+
+    @property
+    def remedy(self) -> str:
+        """What makes it possible to check what is not on this disk."""
+        return next((finding.remedy for finding in self.everything if finding.code == "absent"), "")
 
     @property
     def states(self) -> dict[str, dict[Key, str]]:

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from recompose.audit.findings import REMAKE, UNCHECKED, Finding
-from recompose.data.content import CONTENT, changed_files, raw_files
+from recompose.data.content import changed_files, raw_files
 from recompose.errors import DamagedError
 from recompose.metric_cache import COST, MetricCache
 from recompose.plan import Recipe, recipe_of
@@ -17,6 +16,7 @@ from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
 NAMED = 5  # changed files of a data set that are named
+ABSENT = f"{REMAKE} makes missing results; a release has the scores: `recompose audit --release FILE`"
 RESTORE = "restore the file, or remove a synthetic data set's folder to generate it again"
 REBUILD = f"`recompose store discard` these results, then {REMAKE}"  # which makes nothing that is complete
 NumbersOf = Callable[[MetricCache, Recipe], dict[str, float]]
@@ -24,7 +24,7 @@ NumbersOf = Callable[[MetricCache, Recipe], dict[str, float]]
 
 def absent(key: str) -> Finding:
     """Return the reason why a number is unchecked if a stored folder behind it is not on this disk."""
-    return Finding.of("absent", f"results/{key}", "is not on this disk", key)
+    return Finding.of("absent", f"results/{key}", "is not on this disk", key, remedy=ABSENT)
 
 
 @dataclass
@@ -41,7 +41,6 @@ class Stored:
     findings: list[Finding] = field(default_factory=list)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
     followed: set[str] = field(default_factory=set)  # evaluations whose numbers are the published ones
-    absent: list[str] = field(default_factory=list)  # keys of results that are not on this disk, or their raw files
     files: int = 0  # that were read
     on_disk: dict[str, Record] = field(default_factory=dict)  # key -> record
     _faults: dict[str, list[Finding]] = field(default_factory=dict)
@@ -67,17 +66,14 @@ class Stored:
             yield _damage(key, error.path.name, error.fault)
             return
         self.on_disk[key] = record
+        self.files += len(record.files)
         faults = store.faults(recipe, record, reading=self.reading)
         yield from (_damage(key, name, fault) for name, fault in faults.items())
         made, file = self.published.made.get(key), f"{self.work.reports_place}/{MADE}"
         if made and made.files and made.started == record.made.started and made != record.build:
             why, cure = f"differs from its entry in {file}", f"put back the edited one; `git diff -- {file}` may tell"
             yield Finding.of("edited-record", f"results/{key}/{RECORD}", why, key, remedy=cure)
-        yield from self._find_other_inputs(key, record)
-
-    def _find_other_inputs(self, key: str, record: Record) -> Iterator[Finding]:
-        """Compare the inputs of a folder with what they are now; faults of the inputs themselves are theirs."""
-        store = self.work.store
+        # faults of the inputs themselves are theirs
         for role, need in recipe_of(record).needs.items():
             with suppress(DamagedError):
                 if store.is_complete(need) and store.record(need).content != record.inputs.get(role):
@@ -87,66 +83,53 @@ class Stored:
     def check(self) -> None:
         """Check everything, and compute the numbers of all valid evaluations."""
         for key in self.published.records:
-            for finding in self[key]:
-                self.findings.append(finding)
-                self.absent += [key] if finding.code == "absent" else []
-            if key in self.on_disk:
-                self.files += len(self.on_disk[key].files)
-                if self.published.recipes[key].kind == "data":
-                    self._check_raw(key, self.published.recipes[key])
-            self.compute_metrics([key], MetricCache.recompute_all)
+            recipe = self.published.recipes[key]
+            self.findings += self[key]
+            if recipe.kind == "data" and key in self.on_disk and recipe.track in self.work.catalogue:
+                self.findings += self._check_raw(key, recipe)
+        self.compute_metrics(self.published.records, MetricCache.recompute_all)
 
-    def _check_raw(self, key: str, recipe: Recipe) -> None:
+    def _check_raw(self, key: str, recipe: Recipe) -> Iterator[Finding]:
         """Compare raw files with their digests at the time of indexing."""
-        root, index = self._raw_root(recipe), self.work.store.folder(recipe)
+        root, index = self.work.catalogue[recipe.track].root(recipe, self.work.data), self.work.store.folder(recipe)
+        place = f"data/{root.name}"
         if not root.exists():
-            self._add(UNCHECKED, f"data/{root.name}", "its raw files are not on this disk", key)
-            self.absent.append(key)
-            return
-        if f"results/{key}/{CONTENT}" in {finding.place for finding in self[key]}:
-            self._add(UNCHECKED, f"data/{root.name}", "its index is not valid", key)
-            return
-        try:
-            files = changed_files(root, index)
-            self.files += len(raw_files(index))
-        except Exception as error:  # what is in an index may be forged
-            self._add("unreadable", f"results/{key}", f"cannot be read: {error}", key, RESTORE)
-            return
-        more = f", one of {len(files)} changed files" if len(files) > NAMED else ""
-        for name in files[:NAMED]:
-            why = f"was changed since it was indexed{more}"
-            self._add("changed-data", f"data/{root.name}/{name}", why, key, RESTORE)
-
-    def _raw_root(self, recipe: Recipe) -> Path:
-        tracks, data = self.work.catalogue, self.work.data
-        if recipe.track in tracks:
-            return tracks[recipe.track].root(recipe, data)
-        return data / f"{recipe.name}-{recipe.folder}"
-
-    def _add(self, code: str, place: str, why: str, key: str, remedy: str = "") -> None:
-        self.findings.append(Finding.of(code, place, why, key, remedy=remedy))
+            yield Finding.of("absent", place, "is not on this disk", key, remedy=ABSENT)
+        elif self[key]:
+            yield Finding.of(UNCHECKED, place, "its index is not valid", key)
+        else:
+            try:
+                files = changed_files(root, index)
+                self.files += len(raw_files(index))
+            except Exception as error:  # what is in an index may be forged
+                yield Finding.of("unreadable", f"results/{key}", f"cannot be read: {error}", key, remedy=RESTORE)
+                return
+            more = f", one of {len(files)} changed files" if len(files) > NAMED else ""
+            for name in files[:NAMED]:
+                why = f"was changed since it was indexed{more}"
+                yield Finding.of("changed-data", f"{place}/{name}", why, key, remedy=RESTORE)
 
     def compute_metrics(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
         """Compute the numbers of the valid evaluations among these; those that are not here have the published ones."""
         for key in keys:
             recipe, values = self.published.recipes[key], self.published.values
             if recipe.kind == "evaluations" and self.is_reliable(key):
-                self._compute_metrics(key, recipe, numbers_of)
+                self.findings += self._compute_metrics(key, recipe, numbers_of)
             elif key in values and not self.work.store.is_complete(recipe):
                 self.numbers[key] = values[key]
                 self.followed.add(key)
 
-    def _compute_metrics(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> None:
+    def _compute_metrics(self, key: str, recipe: Recipe, numbers_of: NumbersOf) -> Iterator[Finding]:
         """Recompute an evaluation's numbers from its scores; costs of runs that are not here are the published ones."""
         data = (need.key for need in recipe.needs.values() if need.kind == "data")
         if invalid := [need for need in data if not self.is_reliable(need)]:
-            self._add(UNCHECKED, f"results/{key}", f"its numbers need {invalid[0]}, which is not valid", key)
+            yield Finding.of(UNCHECKED, f"results/{key}", f"its numbers need {invalid[0]}, which is not valid", key)
             return
         try:
             numbers = numbers_of(MetricCache(self.work), recipe)
         except Exception as error:  # scores may be forged, or newer code may need what they lack
             why = f"its scores cannot be read: {type(error).__name__}: {error}"
-            self._add("unreadable", f"results/{key}", why, key, store_remedy(key))
+            yield Finding.of("unreadable", f"results/{key}", why, key, remedy=store_remedy(key))
             return
         run = recipe.needs.get("run")
         is_absent = run is not None and not self.work.store.is_complete(run)

@@ -6,22 +6,23 @@ current parameters and code.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, reduce
+from itertools import chain
+from pathlib import Path
 
-from recompose.audit.findings import Finding, Trust
+from recompose.audit.findings import Finding, Key, Trust
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file, short
 from recompose.metric_cache import metric_code
 from recompose.parts.cells import Cell
-from recompose.plan import Document, Recipe
-from recompose.records import BuildInfo
+from recompose.plan import Recipe
 from recompose.tables.artifacts import planned_recipes
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.differing import differing
 from recompose.tables.lineage import MADE, Lineage
 
-Reasons = list[tuple[str, str]]  # state and reason of everything that speaks against a number
+CHANGED = "was changed since it was written"
+Reasons = list[tuple[str, str]]  # state and reason
 
 
 @dataclass
@@ -32,33 +33,49 @@ class Judge:
     artifact: str
 
     def __post_init__(self) -> None:
-        self._behind: dict[tuple[str, ...], tuple[Reasons, str]] = {}  # many cells share theirs
-        self._stale: dict[tuple[Any, ...], list[str]] = {}  # by everything that the reasons follow from
+        # many cells share theirs
+        self._behind: dict[tuple[str, ...], tuple[Reasons, str]] = {}
+        self._stale: dict[tuple[tuple[str, ...], ...], list[str]] = {}
 
     @property
     def lineage(self) -> Lineage:
         """Its lineage."""
         return self.stored.published.lineages[self.artifact]
 
+    @property
+    def folder(self) -> Path:
+        """The folder of its files."""
+        return self.stored.work.reports / self.artifact.rpartition("/")[0]
+
+    def place(self, file: str, key: Key = ("", "", "", "")) -> str:
+        """Return the place of one of its files, or of a cell in it."""
+        _, view, row, column = key
+        path = f"{self.stored.work.reports_place}/{self.artifact.rpartition('/')[0]}/{file}"
+        return " · ".join(part for part in (path, row, column, view) if part)
+
     def trust(self, cell: Cell) -> Trust:
         """Return the trust in a cell."""
         behind, note = self._reasons_behind(tuple(cell.made_from))
-        trust, stale = Trust(note=note), (("stale", why) for why in self.stale_reasons(cell))
-        changed = (("tampered", why) for why in self.changed_files)
-        missing = (("incomplete", f"missing: {key}") for key in cell.missing)
-        for state, why in (*changed, *missing, *behind, *stale):
-            trust = trust.worsened(state, why)
-        return trust
+        reasons = [
+            *(("tampered", f"{self.place(file)} {CHANGED}") for file in self.changed_files),
+            *(("incomplete", f"missing: {key}") for key in cell.missing),
+            *behind,
+            *(("stale", why) for why in self.stale_reasons(cell)),
+        ]
+        return reduce(lambda trust, reason: trust.worsened(*reason), reasons, Trust(note=note))
 
     def _reasons_behind(self, made_from: tuple[str, ...]) -> tuple[Reasons, str]:
         """Return the faults of everything behind a cell with the caveats that concern it, and a note on its commit."""
         if made_from not in self._behind:
             keys = list(self.lineage.closure(made_from))
-            faults = [*(fault for key in sorted(keys) for fault in (*self.stored[key], *self.conflicts.get(key, ())))]
-            concerning = (
-                caveat for caveat in self.caveats if caveat.state != "incomplete" and {*caveat.keys} & {*keys}
-            )
-            reasons = [*((each.state, each.text) for each in faults), *((each.state, each.why) for each in concerning)]
+            faults = [fault for key in sorted(keys) for fault in self.stored[key]]
+            faults += [self.conflicts[key] for key in sorted(keys) if key in self.conflicts]
+            reasons = [(fault.state, fault.text) for fault in faults]
+            reasons += [
+                (caveat.state, caveat.why)
+                for caveat in self.caveats
+                if caveat.state != "incomplete" and not {*caveat.keys}.isdisjoint(keys)
+            ]
             self._behind[made_from] = reasons, self._commit_note(keys)
         return self._behind[made_from]
 
@@ -73,47 +90,44 @@ class Judge:
         """Return the reasons why the current parameters and code would give another cell."""
         if cell.missing:
             return []
-        names = tuple(cell.names), tuple(cell.beside), cell.rule
-        origin = tuple(cell.made_from), names, cell.benchmark, tuple(cell.other_benchmarks)
-        if origin not in self._stale:
-            self._stale[origin] = list(dict.fromkeys(self._find_stale_reasons(cell)))
-        return self._stale[origin]
-
-    def _find_stale_reasons(self, cell: Cell) -> Iterator[str]:
-        if self.lineage.track not in self.stored.work.catalogue:
-            yield from self.metric_code_changes
-            return
-        made_from = dict.fromkeys(cell.made_from)
         recipes = planned_recipes(self.stored.work.plan, self.lineage.track, cell)
-        planned = {recipe.key: recipe for recipe in recipes}
+        planned, made_from = {recipe.key: recipe for recipe in recipes}, tuple(dict.fromkeys(cell.made_from))
+        evaluations = made_from, tuple(planned)
+        if evaluations not in self._stale:
+            self._stale[evaluations] = self._find_stale_reasons(made_from, planned)
+        return self._stale[evaluations]
+
+    def _find_stale_reasons(self, made_from: tuple[str, ...], planned: Mapping[str, Recipe]) -> list[str]:
         if not made_from:
-            yield from ["it was never run"] if planned else []
-        elif not planned:
-            yield "it is no longer planned"
-        elif others := [key for key in made_from if key not in planned]:
-            for key in others:
-                yield from _changes_to_closest(self.stored.published.recipes[key], planned.values())
-        elif planned.keys() - made_from.keys():
-            yield f"seeds are missing: it has {len(cell.made_from)} of {len(planned)} evaluations"
-        else:
-            yield from self.metric_code_changes
+            return ["it was never run"] if planned else []
+        if not planned:
+            return ["it is no longer planned"]
+        if others := [key for key in made_from if key not in planned]:
+            reasons = (_changes_to_closest(self.stored.published.recipes[key], planned.values()) for key in others)
+            return list(dict.fromkeys(chain.from_iterable(reasons)))
+        if planned.keys() - {*made_from}:
+            return [f"seeds are missing: it has {len(made_from)} of {len(planned)} evaluations"]
+        return self.metric_code_changes
 
     @cached_property
     def metric_code_changes(self) -> list[str]:
         """The changes of the code that computes metrics since the lineage was written; they may change numbers
         legitimately.
         """
-        if self.lineage.track not in self.stored.work.catalogue:
-            return [f"there is no track {self.lineage.track!r} any more"]
-        track = self.stored.work.catalogue[self.lineage.track]
-        now = metric_code(track, (cell.metric for cell in self.lineage.cells))
+        track = self.stored.work.catalogue.get(self.lineage.track)
+        now = metric_code(track, (cell.metric for cell in self.lineage.cells)) if track else {}
         return list(_code_changes("code of metrics", self.lineage.metric_code, now))
 
     @cached_property
-    def conflicts(self) -> dict[str, list[Finding]]:
+    def conflicts(self) -> dict[str, Finding]:
         """The disagreement between what the artifact was made from and each stored folder without faults, if any."""
         sound = (key for key in self.lineage.records if not self.stored[key])
-        return {key: [finding] for key in sound if (finding := self._conflict(key))}
+        return {key: finding for key in sound if (finding := self._conflict(key))}
+
+    @cached_property
+    def rebuilt(self) -> set[str]:
+        """The results on this disk that are others than those that it was made from."""
+        return {key for key, finding in self.conflicts.items() if finding.code == "rebuilt"}
 
     def _conflict(self, key: str) -> Finding | None:
         on_disk, reports = self.stored.on_disk[key], self.stored.work.reports_place
@@ -130,54 +144,51 @@ class Judge:
 
     @cached_property
     def changed_files(self) -> list[str]:
-        """A sentence for each file of the artifact that differs from what was written."""
-        work, paper = self.stored.work, self.artifact.rpartition("/")[0]
-        paths = {work.reports / paper / name: sha256 for name, sha256 in self.lineage.files.items()}
+        """The names of its files that differ from what was written, or are missing."""
+        paths = {name: self.folder / name for name in self.lineage.files}
         return [
-            f"{work.reports_place}/{paper}/{path.name} was changed since it was written"
-            for path, sha256 in paths.items()
-            if not path.is_file() or sha256_file(path) != sha256
+            name for name, path in paths.items() if not path.is_file() or sha256_file(path) != self.lineage.files[name]
         ]
 
     @cached_property
     def caveats(self) -> list[Caveat]:
         """The caveats of the artifact as a whole."""
         codes = {key: record.code for key, record in self.lineage.records.items() if record.kind in JUDGED_KINDS}
-        build_info = {key: build for key in codes if (build := self._build_info(key))}
-        return list(find_caveats(codes, build_info, {key for cell in self.lineage.cells for key in cell.missing}))
+        told = self.stored.published.made
+        builds = {
+            key: told[key] if key in told else self.stored.on_disk[key].made
+            for key in codes
+            if key in told or not self.stored[key]
+        }
+        return list(find_caveats(codes, builds, {key for cell in self.lineage.cells for key in cell.missing}))
 
-    def _build_info(self, key: str) -> BuildInfo | None:
-        """Return when, where and from which sources a folder was built, from the reports or else from disk."""
-        if key in self.stored.published.made:
-            return self.stored.published.made[key]
-        return self.stored.on_disk[key].made if not self.stored[key] else None
 
-
-def _changes_to_closest(old: Recipe, planned: Iterable[Recipe]) -> Iterable[str]:
+def _changes_to_closest(old: Recipe, planned: Iterable[Recipe]) -> list[str]:
     """Return the differences between a recipe and the planned one with its seed that has the fewest."""
     seed = old.labels.get("seed")
-    differences = (list(changes(old, recipe)) for recipe in planned if recipe.labels.get("seed") == seed)
+    differences = (changes(old, recipe) for recipe in planned if recipe.labels.get("seed") == seed)
     return min(differences, key=len, default=[f"seed {seed} is no longer planned"])
 
 
-def changes(old: Recipe, new: Recipe) -> Iterator[str]:
-    """Yield the differences between two recipes and what they need, a line each and each once.
+def changes(old: Recipe, new: Recipe) -> list[str]:
+    """Return the differences between two recipes and what they need, a line each and each once.
 
     Paths of settings start at the recipe that has them, so that a data set which several recipes need gives the same
     lines for each of them.
     """
-    if old.digest != new.digest:
-        yield from dict.fromkeys(_changes(old, new)) or [_digest_change(old, new)]  # such as an empty section
+    if old.digest == new.digest:
+        return []
+    lines = dict.fromkeys(_changes(old, new))
+    return [*lines] or [f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"]  # an empty section
 
 
 def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
     if old.digest == new.digest:
         return
-    if old.named or new.named:  # only kind and digest are known
-        yield _digest_change(old, new)
-        return
     yield from _code_changes("code", old.code, new.code)
-    yield from _document_changes(old.document, new.document, "" if old.kind in JUDGED_KINDS else f"{new.name}.")
+    path = "" if old.kind in JUDGED_KINDS else f"{new.name}."
+    for name, values in sorted(differing({"then": old.document, "now": new.document}).items()):
+        yield f"{path}{name} was {values.get('then', 'absent')} and is {values.get('now', 'absent')} now"
     for role in sorted(old.needs.keys() | new.needs.keys()):
         before, after = old.needs.get(role), new.needs.get(role)
         if before is None or after is None:
@@ -186,15 +197,6 @@ def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
             yield from _changes(before, after)
 
 
-def _digest_change(old: Recipe, new: Recipe) -> str:
-    return f"{new.kind} changed: {short(old.digest)} is {short(new.digest)} now"
-
-
 def _code_changes(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
     if modules := sorted(module for module in old.keys() | new.keys() if old.get(module) != new.get(module)):
         yield f"{name} changed: {', '.join(modules)}"
-
-
-def _document_changes(old: Document, new: Document, path: str) -> Iterator[str]:
-    for name, values in sorted(differing({"then": old, "now": new}).items()):
-        yield f"{path}{name} was {values.get('then', 'absent')} and is {values.get('now', 'absent')} now"

@@ -10,14 +10,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.audit.audit import audit, audit_document, reach
+from recompose.audit.audit import audit, audit_document, check_index, check_lock, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
 from recompose.commands.release import open_release
 from recompose.console import first, pluralize, print_json, print_line, state_colour
+from recompose.errors import DamagedError
 from recompose.papers.declaration import Paper
 from recompose.progress import printable, say
 from recompose.site.build import page_of
+from recompose.tables.index import PAGE, index_texts
 from recompose.tables.published import PublishedLineage
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import PROFILE, Workspace
 
 GROUPS = 4  # kinds of findings that are shown on one screen
@@ -40,7 +43,7 @@ def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: boo
     """
     published = PublishedLineage.read(work, papers)
     gc.freeze()  # lineages live to the end as well
-    return _show(audit(work, papers, published, page_of(work, published)), published, full=full, as_json=as_json)
+    return _show(audit_reports(work, papers, published), published, full=full, as_json=as_json)
 
 
 def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
@@ -55,11 +58,38 @@ def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
         os.environ[PROFILE] = opened.release.profile
         work = Workspace(opened.root, is_trusted=False)
         published = PublishedLineage.read(work, work.papers)
-        audited = audit(work, work.papers, published, page_of(work, published))
+        audited = audit_reports(work, work.papers, published)
         # an archive has no remote, and nothing is made or restored in it
-        everything = [replace(finding, remedy="") for finding in audited.everything]
-        audited = replace(audited, remedy="", everything=everything)
+        audited = replace(audited, everything=[replace(finding, remedy="") for finding in audited.everything])
         return _show(audited, published, full=full, as_json=as_json)
+
+
+def audit_reports(work: Workspace, papers: list[Paper], published: PublishedLineage) -> Audit:
+    """Audit papers; if these are all, also the page, the files beside it, and dvc.lock where no results are stored."""
+    audited = audit(work, papers, published)
+    if len(papers) < len(work.papers):
+        return audited
+    more = list(check_index(work, published, _due_texts(work, published, audited)))
+    if not any(map(work.store.is_complete, work.plan.of("evaluations"))):
+        more += check_lock(work.root)
+    return replace(audited, everything=[*audited.everything, *more])
+
+
+def _due_texts(work: Workspace, published: PublishedLineage, audited: Audit) -> dict[str, str]:
+    """Return the files that belong to no artifact, as they would be written now; none where results are missing.
+
+    The page is among them only if it would show what it showed when it was written: builds, and an audit without
+    findings.
+    """
+    if not all(recipe.key in audited.numbers for recipe in work.plan.of("evaluations")):
+        return {}
+    try:
+        due = index_texts(StoredResults(work, audited.numbers, published.made), work.papers, published)
+    except DamagedError:  # a finding of its own names it
+        return {}
+    if published.made and not audited.everything:
+        due[PAGE] = page_of(work, published, audited)
+    return due
 
 
 def _show(audited: Audit, published: PublishedLineage, *, full: bool, as_json: bool) -> int:
@@ -88,7 +118,7 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
             print_line(console, f"    {finding.place}", (_reach_note(published, finding), "dim"))
         if len(group) > NAMED and not full:
             print_line(console, f"    and {len(group) - NAMED} more (--full names them)")
-        if remedy := remedy or (audited.remedy if state == UNCHECKED else ""):
+        if remedy:
             print_line(console, (f"    remedy: {remedy}", "dim"))
     if len(groups) > GROUPS and not full:
         print_line(console, "and findings of other kinds (--full names them)")

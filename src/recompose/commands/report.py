@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from recompose.audit.audit import audit_artifacts
+from recompose.audit.audit import audit
 from recompose.commands.summary import show_summary
 from recompose.site.build import page_of
 from recompose.tables.index import builds_of, write_index
@@ -20,6 +20,6 @@ def write_report(work: Workspace) -> None:
     on_disk = PublishedLineage.read(work, papers)
     published = replace(on_disk, made=builds_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
-    audited = audit_artifacts(work, papers, published)
-    write_index(StoredResults(work), papers, published, page_of(work, published)(audited))
+    audited = audit(work, papers, published, quick=True)
+    write_index(StoredResults(work), papers, published, page_of(work, published, audited))
     show_summary(Console(), work, published, audited)

@@ -6,7 +6,8 @@ from contextlib import suppress
 from rich.console import Console
 from rich.text import Text
 
-from recompose.audit.audit import Audit, audit_artifacts
+from recompose.audit.audit import audit
+from recompose.audit.findings import Audit
 from recompose.commands.against import MISSING_THEN, compare, counts_of, sentence
 from recompose.console import pluralize, rough_duration
 from recompose.errors import DiffError
@@ -24,7 +25,7 @@ from recompose.workspace import Workspace
 def summary(work: Workspace) -> None:
     """Audit the reports quickly, and print what they hold."""
     published = PublishedLineage.read(work, work.papers)
-    show_summary(Console(), work, published, audit_artifacts(work, work.papers, published))
+    show_summary(Console(), work, published, audit(work, work.papers, published, quick=True))
 
 
 def show_summary(console: Console, work: Workspace, published: PublishedLineage, audited: Audit) -> None:

@@ -4,7 +4,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,9 @@ COLOURS = 256  # of pictures in the page
 SHARPNESS = 1.4  # dots of a figure for each pixel that it is shown at
 
 
-def page_of(work: Workspace, published: PublishedLineage) -> Callable[[Audit], str]:
-    """Return the function that makes the page of a workspace which shows an audit."""
-    return lambda audited: page(Site(work.papers, published, audited, work.params, work.catalogue), work.reports)
+def page_of(work: Workspace, published: PublishedLineage, audited: Audit) -> str:
+    """Return the page of a workspace that shows an audit."""
+    return page(Site(work.papers, published, audited, work.params, work.catalogue), work.reports)
 
 
 def page(site: Site, reports: Path) -> str:
