@@ -2,30 +2,27 @@
 machines.
 """
 
-import json
 import os
 import platform
 import shutil
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
-from recompose.backbones.published import weights_urls
 from recompose.console import gibibytes, pluralize, print_findings, print_json
 from recompose.data.upstream import LOCK as ARCHIVES_LOCK
-from recompose.data.upstream import MIRROR, expectation, lock_entries, mirrors
+from recompose.data.upstream import expectation, lock_entries
 from recompose.environment import LOCK, PACKAGES, processor_name
-from recompose.params.sections import Archive, Bundled, Classifier, Released, Section, Trainer
+from recompose.params.sections import Bundled, Classifier, Released, Trainer
 from recompose.phases import asset_fault, track_of
 from recompose.plan import Recipe
 from recompose.workspace import Workspace
 
 FINE, WARNING, STOPS = ("fine", "warning", "stops")
 STYLES = {FINE: "green", WARNING: "yellow", STOPS: "bold red"}
+LEAST = 2**30  # bytes that are free on a disk on which work can begin
 
 
 @dataclass(frozen=True)
@@ -41,36 +38,31 @@ class Check:
 def show_doctor(work: Workspace, *, as_json: bool) -> int:
     """Print a row for each check, with its remedy, and the result; return the exit code."""
     checks = examine(work)
-    counts = Counter(check.state for check in checks)
+    states = Counter(check.state for check in checks)
     if as_json:
         print_json(checks)
     else:
         rows = ((check.subject, (check.state, STYLES[check.state]), check.finding, check.remedy) for check in checks)
         print_findings("check", rows)
-        problems = f"{pluralize(counts[STOPS], 'problem')} would stop the workflow"
-        warnings = f", {pluralize(counts[WARNING], 'warning')}" if counts[WARNING] else ""
-        print(f"{problems if counts[STOPS] else 'nothing would stop the workflow'}{warnings}")
-    return 1 if counts[STOPS] else 0
+        problems = pluralize(states[STOPS], "problem") if states[STOPS] else "nothing"
+        remedy = "; RECOMPOSE_PROFILE=demo needs no download and no GPU" if states[STOPS] else ""
+        print(f"{problems} would stop the profile {work.params.profile}{remedy}")
+    return 1 if states[STOPS] else 0
 
 
 def examine(work: Workspace) -> list[Check]:
     """Return all checks, in the order in which a workflow needs their subjects."""
-    trainer, runs = work.params.chosen.trainer, work.missing(work.plan.of("runs"))
+    runs = work.missing(work.plan.of("runs"))
     precisions = {str(run.document["trainer"]["precision"]) for run in runs if "trainer" in run.document}
-    checks = [
-        Check("Python", FINE, f"{platform.python_version()}, {platform.machine()}"),
+    processor = f"{platform.machine()}, {os.cpu_count()} x {processor_name()}"
+    return [
+        Check("Python", FINE, f"{platform.python_version()} on {processor}"),
         check_packages(work.root / LOCK),
-        Check("processor", FINE, f"{os.cpu_count()} x {processor_name()}"),
-        check_gpus(*torch_gpus(), trainer, precisions),
-        *check_disks(work),
+        check_gpus(*torch_gpus(), work.params.chosen.trainer, precisions),
+        *map(check_disk, (work.data, work.results)),
         *check_data(work),
         *check_weights(work),
     ]
-    profile = work.params.profile
-    if not any(check.state == STOPS for check in checks):
-        return [*checks, Check("profile", FINE, profile)]
-    remedy = "RECOMPOSE_PROFILE=demo needs no download and no GPU"
-    return [*checks, Check("profile", WARNING, f"{profile} would stop", remedy)]
 
 
 def torch_gpus() -> tuple[str | None, list[str]]:
@@ -89,26 +81,29 @@ def check_packages(lock: Path) -> Check:
     """Check that the installed packages on which numbers depend are those of a lock file, which has one pin for each
     Python version where they differ.
     """
-    installed, pins = dict[str, str](), dict[str, list[str]]()
-    for name in PACKAGES:
-        with suppress(PackageNotFoundError):
-            installed[name] = version(name)
-    for line in lock.read_text(encoding="utf-8").splitlines() if lock.exists() else ():
-        name, _, pin = line.partition("==")
-        if pin.split() and not line.startswith((" ", "#")):
-            pins.setdefault(name.strip(), []).append(pin.split()[0])
-    finding = ", ".join(f"{name} {installed.get(name, 'absent')}" for name in PACKAGES)
-    if len(installed) < len(PACKAGES):
+    installed = {name: _installed(name) for name in PACKAGES}
+    finding = ", ".join(f"{name} {number or 'absent'}" for name, number in installed.items())
+    if not all(installed.values()):
         return Check("packages", STOPS, finding, "make environment")
-    differing = [
-        f"{name} {' or '.join(pins[name])}"
-        for name, number in installed.items()
-        if name in pins and number.partition("+")[0] not in pins[name]  # torch's own append their CUDA version
-    ]
+    pins = lock.read_text(encoding="utf-8").split() if lock.exists() else []
+    differing = []
+    for name, number in installed.items():
+        pinned = [pin for pin in pins if pin.startswith(f"{name.replace('_', '-')}==")]
+        if pinned and not any(pin.endswith(f"=={number.partition('+')[0]}") for pin in pinned):  # torch's: +cu130
+            differing += pinned
     if differing:
-        remedy = f"`make environment` installs {', '.join(differing)} from {lock.name}; otherwise numbers may differ"
+        remedy = (
+            f"`make environment` installs {', '.join(differing)}, as {lock.name} says; otherwise numbers may differ"
+        )
         return Check("packages", WARNING, finding, remedy)
     return Check("packages", FINE, finding)
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
 
 
 def check_gpus(cuda: str | None, gpus: list[str], trainer: Trainer, precisions: set[str]) -> Check:
@@ -130,40 +125,24 @@ def check_gpus(cuda: str | None, gpus: list[str], trainer: Trainer, precisions: 
     return Check("GPU", FINE, finding)
 
 
-def check_disks(work: Workspace) -> Iterator[Check]:
-    """Check that the recorded sizes of missing archives, twice as they are unpacked, fit on the disk of data/."""
-    named, locked = {place for _, _, archives in published_data(work) for place in archives}, lock_entries(work.data)
-    missing = [place for place in named if not (work.data / place).exists()]
-    to_unpack = 2 * sum(locked[place].bytes for place in missing if place in locked)
-    for folder, needed in ((work.data, to_unpack), (work.results, 0)):
-        free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
-        more = f"; still to download and unpack, as far as it is known: {gibibytes(needed)}" if needed else ""
-        lacking = f"free {gibibytes(needed - free)}, or make {folder.name}/ a link to a larger disk"
-        remedy = lacking if needed > free else ""
-        yield Check(f"disk of {folder.name}/", STOPS if remedy else FINE, f"{gibibytes(free)} free{more}", remedy)
-
-
-def published_data(work: Workspace) -> Iterator[tuple[Recipe, Path, dict[str, Archive]]]:
-    """Yield the published data sets of the profile: the first recipe, the folder or file that it reads, and, where that
-    is absent, the archives that it is unpacked from by their places below data.
-    """
-    first = {recipe.name: recipe for recipe in reversed(work.plan.of("data")) if recipe.track}
-    for recipe in reversed(first.values()):
-        document = json.dumps(recipe.document, default=dict)
-        archives = {
-            f"archives/{archive.file}": archive
-            for archive in archives_of(work.params.tracks[recipe.track])
-            if json.dumps(archive.file) in document
-        }
-        if archives or not track_of(work, recipe).is_synthetic(recipe):
-            path = track_of(work, recipe).mark(recipe, work.data)
-            yield recipe, path, {} if path.exists() else archives
+def check_disk(folder: Path) -> Check:
+    """Check that the disk of a folder, or of the one that it will be made in, has space."""
+    free = shutil.disk_usage(next(path for path in (folder, *folder.absolute().parents) if path.exists())).free
+    title, finding = f"disk of {folder.name}/", f"{gibibytes(free)} free"
+    if free < LEAST:
+        return Check(title, STOPS, finding, f"free some, or make {folder.name}/ a link to a larger disk")
+    return Check(title, FINE, finding)
 
 
 def check_data(work: Workspace) -> Iterator[Check]:
-    """Yield a check of each published data set, and one of all that are downloaded by hand."""
+    """Yield a check of each published data set, by its first recipe, and one of all that are downloaded by hand."""
+    recipes = {recipe.name: recipe for recipe in reversed(work.plan.of("data")) if recipe.track}
     by_hand = []
-    for recipe, path, archives in published_data(work):
+    for recipe in reversed(recipes.values()):
+        track, archives = track_of(work, recipe), archives_of(recipe)
+        if track.is_synthetic(recipe) and not archives:
+            continue
+        path = track.mark(recipe, work.data)
         if path.exists():
             state = "there, checked and indexed" if work.store.is_complete(recipe) else "there; not checked yet"
             yield Check(recipe.name, FINE, state)
@@ -177,8 +156,16 @@ def check_data(work: Workspace) -> Iterator[Check]:
             f"not redistributable; download manually, the first one to {path.relative_to(work.root).as_posix()} "
             f"(`recompose make {recipe.key}` lists its files), or remove them from the profile"
         )
-        title = f"{len(by_hand)} data sets" if len(by_hand) > 1 else recipe.name
-        yield Check(title, STOPS, f"absent: {names}", remedy)
+        yield Check(pluralize(len(by_hand), "data set"), STOPS, f"absent: {names}", remedy)
+
+
+def archives_of(recipe: Recipe) -> dict[str, str | None]:
+    """Return the digests of the archives that a data set is unpacked from, as far as they are published, by their
+    places below data/.
+    """
+    document = recipe.document
+    archives = document.get("archives") or ({document["file"]: document["sha256"]} if "file" in document else {})
+    return {f"archives/{file}": sha256 for file, sha256 in archives.items()}
 
 
 def check_weights(work: Workspace) -> Iterator[Check]:
@@ -192,33 +179,17 @@ def check_weights(work: Workspace) -> Iterator[Check]:
             else:
                 yield Check(recipe.name, FINE, f"released with the project, {gibibytes(path.stat().st_size)}")
         elif isinstance(section, Released | Classifier):
-            weights = section.weights.model_copy(update={"urls": weights_urls(section)})
-            yield check_files(work, recipe.name, {f"weights/{weights.file}": weights})
+            yield check_files(work, recipe.name, {f"weights/{section.weights.file}": section.weights.sha256})
 
 
-def check_files(work: Workspace, name: str, archives: dict[str, Archive]) -> Check:
-    """Check files below data against their recorded digests; those that are absent need an address."""
-    locked = lock_entries(work.data)
-    there = [place for place in archives if (work.data / place).exists()]
-    absent = [place for place in archives if place not in there]
-    finding = f"{len(there)} of {pluralize(len(archives), 'file')} there"
-    finding += f", {len(absent)} to download" if absent else ""
+def check_files(work: Workspace, name: str, files: Mapping[str, str | None]) -> Check:
+    """Check files below data against their digests in params.yaml or in the lock of archives."""
+    locked, there = lock_entries(work.data), [place for place in files if (work.data / place).exists()]
+    finding = f"{len(there)} of {pluralize(len(files), 'file')} there"
     for place in there:
-        expected = expectation(locked.get(place), archives[place].sha256)
+        expected = expectation(locked.get(place), files[place])
         if expected and (wrong := expected.difference(work.data / place)):
             remedy = f"data/{place} has {wrong}: delete it to download it again, or correct {ARCHIVES_LOCK}"
             return Check(name, STOPS, finding, remedy)
-    for place in absent:
-        if not mirrors(place, archives[place].urls):
-            remedy = f"params.yaml has no address of data/{place}: download it manually, or set {MIRROR} to your server"
-            return Check(name, STOPS, finding, remedy)
-    return Check(name, FINE, finding)
-
-
-def archives_of(section: Any) -> Iterator[Archive]:
-    """Yield all files that a section of params.yaml names."""
-    if isinstance(section, Archive):
-        yield section
-    elif isinstance(section, Section | dict | list):
-        for value in section if isinstance(section, list) else dict(section).values():
-            yield from archives_of(value)
+    absent = len(files) - len(there)
+    return Check(name, FINE, f"{finding}, {absent} to download" if absent else finding)
