@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from typer.testing import CliRunner
 
 from recompose.data.pictures import Picture
-from recompose.errors import DataError, ParamsError
+from recompose.errors import DataError
 from recompose.harness.evaluate import evaluate as evaluate_model
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.harness.named_suites import KnownSuites
@@ -149,12 +149,7 @@ def test_an_installed_plugin_needs_no_project(root: Path, tmp_path: Path, monkey
     (site / "my_forms-1.0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: my-forms\nVersion: 1.0\n")
     (site / "my_forms-1.0.dist-info/entry_points.txt").write_text(f"[{GROUP}]\nmy-forms = my_forms\n")
     monkeypatch.syspath_prepend(site)
-    (entry,) = KnownSuites.of(Workspace(elsewhere), ["my-suite"]).declared.values()
-    assert entry.model_dump()["folder"] == "my-files"
-    assert KnownSuites.of(Workspace(elsewhere), ["winoground", "all", "other:my-form"]).declared == {}
-
-    declaration = text_of(DECLARATION).replace("folder", "foldr")
-    (site / "my_forms" / FILE).write_text(declaration)
-    with raises(ParamsError, "unknown-key", "suites.my-suite") as caught:
-        KnownSuites.of(Workspace(elsewhere), ["my-suite"])
-    assert "'folder'" in str(caught.value) and "\n" not in str(caught.value)
+    known = KnownSuites.of(Workspace(elsewhere), ["other:my-form"])
+    assert known.find("other:my-form").layout.startswith("other/items.json")
+    with raises(DataError, "unknown-suite", "my-suite"):  # an entry is of a project
+        KnownSuites.of(Workspace(elsewhere), ["my-suite"]).find("my-suite")

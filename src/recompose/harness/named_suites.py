@@ -4,14 +4,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
-
-from pydantic import ValidationError, create_model
+from typing import Self
 
 from recompose.errors import DataError
-from recompose.params.mistakes import nearest, params_error, problems_of
+from recompose.params.loading import PARAMS
+from recompose.params.mistakes import nearest
 from recompose.params.sections import Section
-from recompose.tracks.plugins import Plugin
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.catalogue import ADAPTERS, PublishedSuite
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
@@ -62,8 +60,8 @@ class KnownSuites:
 
     @classmethod
     def of(cls, work: Workspace, names: Iterable[str]) -> Self:
-        """Return those of a project: without params.yaml, the entries are those of installed plugins. If all of these
-        names are forms, there are no entries, and the parameters are not read.
+        """Return those of a project, with the forms of its plugins and of installed ones. If all of these names are
+        forms, or there is no params.yaml, there are no entries, and the parameters are not read.
 
         Raises:
             PluginError: a plugin is absent or wrong.
@@ -71,13 +69,8 @@ class KnownSuites:
         """
         track = work.catalogue[VLC.name]
         forms = {ALL, *known_forms(track.adapters)}
-        if all(":" in name or name in forms for name in names):
-            return cls(track.adapters)
-        if (work.root / "params.yaml").is_file():
-            return cls(track.adapters, track.section_of(work.params).suites)
-        schema = track.form.section.model_fields["suites"].annotation
-        entries = {name: entry for plugin in work.plugins for name, entry in _suites_of(plugin, schema).items()}
-        return cls(track.adapters, entries)
+        has_entries = (work.root / PARAMS).is_file() and any(":" not in name and name not in forms for name in names)
+        return cls(track.adapters, track.section_of(work.params).suites if has_entries else {})
 
     def find(self, suite: str) -> NamedSuite:
         """Return the suite of a name: a form, for the suite of its name; an entry; or ``name:form`` for a suite of the
@@ -146,21 +139,5 @@ def _check_name(suite: str, name: str, forms: Sequence[str]) -> None:
     elif not NAME.fullmatch(name):
         reason = "it has letters, digits, - and _"
     if reason:
-        raise DataError(
-            f"{suite}: {name!r} is no name of a suite of your own: {reason}", code="wrong-name", place=suite
-        )
-
-
-def _suites_of(plugin: Plugin, kind: Any) -> Mapping[str, Section]:
-    """Return the suites that an installed plugin declares, of this type.
-
-    Raises:
-        ParamsError: an entry has errors.
-    """
-    schema = create_model("Suites", __base__=Section, suites=(kind, {}))
-    document = {"suites": plugin.declaration.params.get(VLC.name, {}).get("suites", {})}
-    try:
-        suites: Mapping[str, Section] = dict(schema.model_validate(document))["suites"]
-    except ValidationError as error:
-        raise params_error(f"{plugin.file}: params.{VLC.name}:", problems_of(error, document)) from None
-    return suites
+        message = f"{suite}: {name!r} is no name of a suite of your own: {reason}"
+        raise DataError(message, code="wrong-name", place=suite)
