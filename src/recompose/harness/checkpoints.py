@@ -121,7 +121,7 @@ def _file_weights(model: str, path: Path, like: str | None, part: str | None) ->
         tag = _openai_tags().get(sha256)
     if tag is None:
         return ModelWeights(str(path), path, sha256, None, part=part)
-    return ModelWeights(str(path), path, sha256, _activation_of(tag), _preprocessing_of(tag), part=part)
+    return ModelWeights(str(path), path, sha256, *_stated_by(tag), part=part)
 
 
 def _own_weights(model: str) -> ModelWeights:
@@ -139,7 +139,7 @@ def _own_weights(model: str) -> ModelWeights:
         file = files[0]
     else:
         file = _downloaded(model, lambda: download_pretrained_from_hf(place))
-    trained: Activation = "quick_gelu" if config_of(model).get("quick_gelu") else "gelu"
+    trained, _ = _stated_by(config_of(model))
     return ModelWeights(file.name, file, sha256_file(file), trained, {}, in_own_form=True)
 
 
@@ -148,7 +148,7 @@ def _tag_weights(model: str, name: str) -> ModelWeights:
     file = _downloaded(f"'{name}' of {model}", lambda: open_clip.download_pretrained(dict(tag)))
     sha256 = sha256_file(file)
     in_own_form = sha256 not in _openai_tags()
-    return ModelWeights(name, file, sha256, _activation_of(tag), _preprocessing_of(tag), in_own_form)
+    return ModelWeights(name, file, sha256, *_stated_by(tag), in_own_form)
 
 
 def _tag(model: str, name: str) -> Mapping[str, Any]:
@@ -174,12 +174,10 @@ def _downloaded(title: str, download: Callable[[], str]) -> Path:
         raise DataError(message, code="no-download", place=title) from None
 
 
-def _activation_of(tag: Mapping[str, Any]) -> Activation:
-    return "quick_gelu" if tag.get("quick_gelu") else "gelu"
-
-
-def _preprocessing_of(tag: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tag[name] for name in PREPROCESSING if name in tag}
+def _stated_by(config: Mapping[str, Any]) -> tuple[Activation, dict[str, Any]]:
+    """Return the activation and the preprocessing in open_clip's settings of a tag or of an architecture."""
+    preprocessing = {name: config[name] for name in PREPROCESSING if name in config}
+    return "quick_gelu" if config.get("quick_gelu") else "gelu", preprocessing
 
 
 def _run_weights(model: str, folder: Path) -> ModelWeights:
@@ -233,7 +231,7 @@ def choose_activation(
         assumed: Activation = "quick_gelu"
         reason = f"from the name {weights.file.name} alone"
     else:
-        assumed = "quick_gelu" if config_of(model).get("quick_gelu") else "gelu"
+        assumed, _ = _stated_by(config_of(model))
         beside = "" if _is_ours(model) else "; weights that descend from OpenAI's need quick_gelu"
         reason = f"as {model} has it{beside}"
     return assumed, Assumption("the activation", assumed, reason, "--activation or --like"), ()
@@ -250,15 +248,13 @@ def choose_preprocessing(model: str, weights: ModelWeights) -> tuple[Mapping[str
     if _is_ours(model) or parse_model_name(model)[0]:
         return {}, None
     name = model.removesuffix(QUICK)
-    tags = {tag: str(_preprocessing_of(_tag(name, tag))) for tag in open_clip.list_pretrained_tags_by_model(name)}
+    tags = {tag: str(_stated_by(_tag(name, tag))[1]) for tag in open_clip.list_pretrained_tags_by_model(name)}
     if not tags:
         return {}, Assumption("the preprocessing", "open_clip's default", f"as {model} has no tags", "--like MODEL:TAG")
     most = mode(tags.values())
     alike = [tag for tag, preprocessing in tags.items() if preprocessing == most]
     reason = f"as that of {len(alike)} of the {len(tags)} tags of {name}"
-    return _preprocessing_of(_tag(name, alike[0])), Assumption(
-        "the preprocessing", f"that of {alike[0]}", reason, "--like"
-    )
+    return _stated_by(_tag(name, alike[0]))[1], Assumption("the preprocessing", f"that of {alike[0]}", reason, "--like")
 
 
 def _is_ours(model: str) -> bool:

@@ -21,10 +21,8 @@ SELECTION, RETRIEVAL = "image_caption_selection", "zeroshot_retrieval"
 CLASSIFICATION, SIMILARITY = "zeroshot_classification", "text_similarity"  # the last one is not CLIP_benchmark's
 LANGUAGE = "en"
 NO_WEIGHTS = "none"  # of a function of the user's own that was called without
-THEIR_NAMES = {
-    "sugarcrepe": "sugar_crepe",
-    "coco": "mscoco_captions",
-}  # of suites; those of Winoground and Flickr30k equal
+# of suites; those of Winoground and Flickr30k equal
+THEIR_NAMES = {"sugarcrepe": "sugar_crepe", "coco": "mscoco_captions"}
 RETRIEVED = {"i2t": "text", "t2i": "image"}
 ACCURACY = {"accuracy": "acc1", "mean-per-class": "mean_per_class_recall"}  # others keep their names
 

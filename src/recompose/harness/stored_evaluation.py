@@ -74,6 +74,11 @@ class StoredEvaluation:
     suites: Mapping[str, Suite]
     scores: Mapping[str, np.ndarray]
 
+    @property
+    def tasks(self) -> list[str]:
+        """The names of all sub-tasks."""
+        return [name for suite in self.suites.values() for name in suite.tasks]
+
 
 def read_evaluation(folder: Path, suites: Sequence[str], name: str = "") -> StoredEvaluation:
     """Read some suites of the evaluation in a folder.
@@ -162,29 +167,24 @@ def shared_suites(evaluations: Sequence[StoredEvaluation]) -> tuple[list[Suite],
         DataError: nothing is shared, or a sub-task has other items.
     """
     baseline, *others = evaluations
-    suites = [shared for suite in baseline.suites.values() if (shared := _shared(suite, others))]
-    if not suites:
+    shared = set.intersection(*({*evaluation.tasks} for evaluation in evaluations))
+    if not shared:
         folders = " and ".join(str(evaluation.folder) for evaluation in evaluations)
         raise DataError(f"{folders} have no sub-task in common", code="missing-suite", place=baseline.folder)
+    suites = [
+        replace(suite, tasks={name: task for name, task in suite.tasks.items() if name in shared})
+        for suite in baseline.suites.values()
+        if shared & suite.tasks.keys()
+    ]
     for suite in suites:
         for evaluation in others:
             _check_same_items(suite, baseline, evaluation)
-    tasks, notes = {name for suite in suites for name in suite.tasks}, list[str]()
-    for evaluation in evaluations:
-        names = [name for suite in evaluation.suites.values() for name in suite.tasks if name not in tasks]
-        if names:
-            notes.append(f"not compared, as {evaluation.name} alone has them: {', '.join(first(names, FEW))}")
-    return suites, tuple(notes)
-
-
-def _shared(suite: Suite, others: Sequence[StoredEvaluation]) -> Suite | None:
-    """Return a suite with the sub-tasks that the others have too; None without any."""
-    tasks = {
-        name: task
-        for name, task in suite.tasks.items()
-        if all(suite.name in evaluation.suites and name in evaluation.suites[suite.name].tasks for evaluation in others)
-    }
-    return replace(suite, tasks=tasks) if tasks else None
+    notes = tuple(
+        f"not compared, as {evaluation.name} alone has them: {', '.join(first(alone, FEW))}"
+        for evaluation in evaluations
+        if (alone := [name for name in evaluation.tasks if name not in shared])
+    )
+    return suites, notes
 
 
 def _check_same_items(suite: Suite, baseline: StoredEvaluation, other: StoredEvaluation) -> None:
