@@ -15,8 +15,8 @@ from recompose.claims.verdicts import ClaimTests
 from recompose.errors import PlanError
 from recompose.papers.comparison import compared_variants
 from recompose.plan import Plan, TrackPlan
-from recompose.tables.against import against
 from recompose.tables.artifacts import planned_recipes
+from recompose.tables.measured import against
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import edit, text_of, write_params

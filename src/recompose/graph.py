@@ -16,8 +16,8 @@ from recompose.costs import CostEstimate, Costs
 from recompose.papers.declaration import Paper
 from recompose.phases import gpus_of, passes, threads_of
 from recompose.plan import Recipe, closure
+from recompose.tables.due import artifact_recipes, is_due, is_page_due
 from recompose.tables.kinds import is_figure
-from recompose.tables.published import artifact_recipes, is_due, is_page_due
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -93,7 +93,7 @@ class Graph:
             RecomposeError: params.yaml or a paper is wrong.
         """
         work = Workspace(folder)
-        recipes, needs = artifact_recipes(work), _Needs(work)
+        recipes, needs = artifact_recipes(work, work.papers), _Needs(work)
         costs = Costs.of(work, work.plan) if scheduled else None
         return cls(_jobs(work, recipes, needs, costs), work, _artifacts(work, recipes, needs))
 

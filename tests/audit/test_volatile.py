@@ -11,8 +11,9 @@ from safetensors.numpy import load_file, save_file
 from recompose.digest import sha256_file
 from recompose.files import write_json
 from recompose.tables.artifacts import make_artifacts
-from recompose.tables.kinds import artifact_files, artifact_recipe
-from recompose.tables.published import is_due, write_contents
+from recompose.tables.due import artifact_recipe, is_due
+from recompose.tables.kinds import artifact_files
+from recompose.tables.published import write_contents
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 from tests.audit.worlds import (

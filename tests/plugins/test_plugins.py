@@ -13,7 +13,7 @@ from recompose.errors import ParamsError, PlanError, PluginError
 from recompose.fingerprint import fingerprint
 from recompose.metric_cache import MetricCache, metric_code
 from recompose.plan import Recipe
-from recompose.tables.kinds import artifact_recipe
+from recompose.tables.due import artifact_recipe
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import FILE
 from recompose.workspace import Workspace

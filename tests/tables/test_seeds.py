@@ -3,10 +3,10 @@
 from typing import Any
 
 from recompose.papers.declaration import View
-from recompose.parts.rows import shared_replicates
+from recompose.parts.results import shared_replicates
 from recompose.plan import Plan, Recipe, TrackPlan
 from recompose.tables.artifacts import seeds_note
-from recompose.tables.kinds import evaluations_of
+from recompose.tables.due import evaluations_of
 from recompose.tables.measured import metrics
 from tests.tables.fakes import AUC, Fake, by_cell, paper_of
 

@@ -19,8 +19,9 @@ from recompose.errors import DamagedError, DataError, LineageError
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell, Table
 from recompose.tables.artifacts import build_table, draw, quoted_cells, reported_cells
-from recompose.tables.formats import CSV_COLUMNS, to_csv, to_latex, to_markdown
-from recompose.tables.kinds import artifact_files, declaration_digest, is_figure
+from recompose.tables.due import declaration_digest
+from recompose.tables.formats import CSV_COLUMNS, FORMATS, to_csv
+from recompose.tables.kinds import artifact_files, is_figure
 from recompose.tables.lineage import Lineage
 from recompose.tables.stored_results import Recorded
 
@@ -141,7 +142,7 @@ class ArtifactCheck(Judge):
         found = list(self._check_cells({cell.key: cell for cell in table.measured} if table else {}, unknown))
         yield from found
         if table and not unknown and not found:
-            for file, write in zip(self._files, (to_csv, to_markdown, to_latex), strict=False):
+            for file, write in zip(self._files, FORMATS.values(), strict=False):
                 if self._is_unchanged(file) and self._read(file) != write(table):
                     why = "the current code or declaration gives another file"
                     yield Finding.of("other-text", self.place(file), why)

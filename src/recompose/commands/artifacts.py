@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from recompose.commands.places import find_paper, one_of
 from recompose.commands.summary import headline_number
 from recompose.papers.declaration import Paper
-from recompose.tables.against import ADJUSTED
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.lineage import Lineage, lineage_path
+from recompose.tables.measured import ADJUSTED
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 

@@ -26,8 +26,8 @@ from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, tim
 from recompose.phases import PHASES, TRAINED, gpus_of
 from recompose.plan import Recipe
 from recompose.tables.artifacts import planned_recipes
-from recompose.tables.kinds import artifact_recipe
-from recompose.tables.published import due_counts, read_lineages
+from recompose.tables.due import artifact_recipe, due_counts
+from recompose.tables.published import read_lineages
 from recompose.workspace import Workspace
 
 MOST = 6  # names that a sentence lists

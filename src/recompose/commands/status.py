@@ -19,7 +19,7 @@ from recompose.plan import Plan, Recipe, closure
 from recompose.progress import Progress, read_progress
 from recompose.records import LOG
 from recompose.store import ERROR
-from recompose.tables.published import due_counts
+from recompose.tables.due import due_counts
 from recompose.workspace import Workspace
 
 STYLES = {  # by state

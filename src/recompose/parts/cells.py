@@ -3,25 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, stdev
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator, model_validator
+from pydantic import Field, model_validator
 
 from recompose.files import Document
 from recompose.parts.metric import Metric
 from recompose.plan import Recipe
 from recompose.records import LenientModel
 
-
-def _as_written(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
-    """Return a number as it is: validation would make a float of an integer, which is written otherwise."""
-    validate(value)
-    return value
-
-
 EVERY_SEED = "every seed"  # in place of the seed of a value that no seed changes
 DIFFERENCE = "difference of means over seeds"
-Number = Annotated[float, WrapValidator(_as_written)]
+Number: TypeAlias = int | float  # validation as a float would change an integer, which is written otherwise
 
 
 class DifferenceTest(LenientModel):

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import mean
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from recompose.parts.results import Results
+from recompose.parts.results import Results
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Above:
     than: str = ""  # a method
     one_of: str = ""  # a count of the data set's statistics: chance is one in so many
 
-    def check(self, results: "Results", track: str) -> Iterator[Expectation]:
+    def check(self, results: Results, track: str) -> Iterator[Expectation]:
         """Yield the expectation for each benchmark that has the numbers."""
         planned = results.plan.tracks[track].methods if not self.methods else ()
         higher = self.methods or tuple(name for name in planned if name not in self.but)
@@ -41,13 +39,13 @@ class Above:
                 names = f" (not {', '.join(wrong)})" if wrong else ""
                 yield Expectation(f"{self.sentence} on {benchmark}{names}", not wrong)
 
-    def _floor(self, results: "Results", track: str, benchmark: str) -> float | None:
+    def _floor(self, results: Results, track: str, benchmark: str) -> float | None:
         if self.than:
             return mean_of(results, track, self.than, self.metric, benchmark)
         return 1 / int(results.statistics(results.data(track, benchmark))[self.one_of])
 
 
-def mean_of(results: "Results", track: str, method: str, metric: str, benchmark: str) -> float | None:
+def mean_of(results: Results, track: str, method: str, metric: str, benchmark: str) -> float | None:
     """Return the mean of a metric over the complete evaluations of a method on a benchmark, or None without any."""
     measured = [results.metrics(evaluation) for evaluation in results.complete(track, method, benchmark)]
     values = [numbers[metric] for numbers in measured if metric in numbers]

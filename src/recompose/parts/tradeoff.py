@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
-from recompose.parts.results import Results
-from recompose.parts.rows import rows_of
+from recompose.parts.results import Results, rows_of
 from recompose.parts.style import Sheet, panels
 from recompose.plan import Recipe
 

@@ -17,7 +17,7 @@ from recompose.parts.cells import Cell
 from recompose.records import Build, Description, code_text, flat
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import scope_of
-from recompose.tables.artifacts import ABOUT, directions, reported_cells
+from recompose.tables.artifacts import ABOUT, reported_cells
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.tables.formats import ranks
 from recompose.tables.kinds import is_figure
@@ -83,7 +83,7 @@ class Site:
 
     def _artifact(self, paper: Paper, name: str) -> Document:
         artifact, measured = paper.artifacts[name], self._number(paper, name)
-        printed = list(reported_cells(paper, name, directions(self.tracks, paper, name)))
+        printed = list(reported_cells(paper, name, self.tracks[paper.track]))
         is_drawn, is_claims, is_printed = is_figure(paper, name), artifact.kind == CLAIMS, PRINTED.fullmatch(name)
         is_grid = not is_claims and not is_drawn
         track = self.tracks[paper.track]

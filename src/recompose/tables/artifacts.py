@@ -4,7 +4,6 @@ files with the lineage, from complete evaluations only.
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from recompose.claims.cells import note, summary, verdicts
@@ -14,13 +13,13 @@ from recompose.metric_cache import metric_code
 from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
 from recompose.parts.cells import Cell, Table
-from recompose.parts.results import Results
-from recompose.parts.rows import rows_of, shared_replicates
+from recompose.parts.results import Results, rows_of, shared_replicates
 from recompose.plan import Plan, Recipe, closure
 from recompose.progress import say
 from recompose.tables.caveats import watermarks
-from recompose.tables.formats import to_csv, to_latex, to_markdown
-from recompose.tables.kinds import artifact_files, artifact_recipe, evaluations_of, find_kind, is_figure
+from recompose.tables.due import artifact_recipe, evaluations_of
+from recompose.tables.formats import FORMATS
+from recompose.tables.kinds import artifact_files, find_kind, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
 from recompose.tables.measured import OVER_ROWS, matches_by_seed
 from recompose.tables.published import write_contents
@@ -43,8 +42,7 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
     for name in names:
         stem = results.work.reports / paper.name / name
         say(f"{paper.name}/{name}", detail=True)
-        make = _make_figure if is_figure(paper, name) else _make_table
-        cells = make(results, paper, name, stem)
+        cells = _make(results, paper, name, stem)
         written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
         lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
         recipe = artifact_recipe(results.work, paper, name)
@@ -57,21 +55,19 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")
 
 
-def _make_table(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
+def _make(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
+    """Write the files of an artifact, and return its cells."""
+    if is_figure(paper, name):
+        from recompose.parts.style import Sheet
+
+        cells = list(figure_cells(results, paper, name))
+        title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"
+        draw(results, paper, name, Sheet(stem, title, watermarks(results, cells)))
+        return cells
     table = build_table(results, paper, name)
-    write_text(stem.with_suffix(".csv"), to_csv(table))
-    write_text(stem.with_suffix(".md"), to_markdown(table))
-    write_text(stem.with_suffix(".tex"), to_latex(table))
+    for ending, write in FORMATS.items():
+        write_text(stem.with_suffix(f".{ending}"), write(table))
     return table.cells
-
-
-def _make_figure(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
-    from recompose.parts.style import Sheet
-
-    cells = figure_cells(results, paper, name)
-    title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"
-    draw(results, paper, name, Sheet(stem, title, watermarks(results, cells)))
-    return cells
 
 
 def lineage_of(
@@ -118,7 +114,7 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
     """Return a table with its reported and measured cells."""
     artifact = paper.artifacts[name]
     cells = [
-        *reported_cells(paper, name, directions(results.tracks, paper, name)),
+        *reported_cells(paper, name, results.tracks[paper.track]),
         *measured_cells(results, paper, name),
         *quoted_cells(artifact),
     ]
@@ -153,14 +149,22 @@ def seeds_note(results: Results, paper: Paper, name: str) -> str:
     return f"Rows are compared at the seeds that all of them share ({shared}); some rows have more." if shared else ""
 
 
-def reported_cells(paper: Paper, name: str, better: Mapping[str, int] = MappingProxyType({})) -> Iterator[Cell]:
+def reported_cells(paper: Paper, name: str, track: Track | None = None) -> Iterator[Cell]:
     """Yield the values that a paper printed in a table, with its errors flagged.
 
     Args:
         paper, name: of the table.
-        better: the better end of columns, see ``directions``.
+        track: the paper's, which tells the better end of columns; None: it is not asked for.
     """
-    flags = {(flag.row, flag.column): flag for flag in paper.artifacts[name].flags}
+    artifact = paper.artifacts[name]
+    flags, better = {(flag.row, flag.column): flag for flag in artifact.flags}, dict[str, int]()
+    if track and artifact.kind == "metrics":
+        columns = [item for view in artifact.all_views.values() for item in view.columns.items()]
+        better = {
+            f"{dataset} {label}": track.description_of(metric).better
+            for dataset in paper.datasets
+            for label, metric in columns
+        }
     for row in paper.reported(name):
         for column, text in row.items():
             if column in ("row", *ABOUT):
@@ -186,28 +190,14 @@ def quoted_cells(artifact: Artifact) -> Iterator[Cell]:
                 yield Cell(row=row, column=source, source="reported", text=text, view=view)
 
 
-def directions(tracks: Mapping[str, Track], paper: Paper, name: str) -> dict[str, int]:
-    """Return the better end of each printed column, see Metric, as far as its metric is declared."""
-    artifact = paper.artifacts[name]
-    if artifact.kind != "metrics":
-        return {}
-    columns = {label: metric for view in artifact.all_views.values() for label, metric in view.columns.items()}
-    track = tracks[paper.track]
-    return {
-        f"{dataset} {label}": track.description_of(metric).better
-        for dataset in paper.datasets
-        for label, metric in columns.items()
-    }
-
-
 def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell]:
     """Return the measured cells of a table or figure, from complete evaluations; nothing is written.
 
     Raises:
         DamagedError: a file is missing or was changed.
     """
-    cells = find_kind(paper, name).cells
-    return list(cells(results, paper, name)) if cells else figure_cells(results, paper, name)
+    cells = find_kind(paper, name).cells or figure_cells
+    return list(cells(results, paper, name))
 
 
 def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
@@ -231,32 +221,25 @@ def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
     return [data] if data else []
 
 
-def figure_cells(results: Results, paper: Paper, name: str) -> list[Cell]:
-    """Return the cells of a figure's lineage: one for each row and benchmark.
+def figure_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """Yield the cells of a figure's lineage: one for each row and benchmark.
 
     A forest plot has one for each benchmark, since its verdicts rest on all comparisons, and so has a figure without
     rows, which shows data alone.
     """
     kind = paper.artifacts[name].kind
     if kind == FOREST:
-        return list(_forest_cells(results, paper, name))
-    if not paper.artifacts[name].rows:
-        return list(_data_cells(results, paper, kind))
-    rows = rows_of(results, paper, name)
-    return [row.cell.but(column=f"{row.benchmark} {kind}", text=kind) for row in rows]
-
-
-def _forest_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    by_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
-    for benchmark, cell in by_benchmark.items():
-        column, n = f"{benchmark} {FOREST}", len(cell.made_from)
-        yield cell.but(row="all claims", column=column, text=FOREST, part="", metric="", n=n)
-
-
-def _data_cells(results: Results, paper: Paper, kind: str) -> Iterator[Cell]:
-    for benchmark in results.benchmarks(paper.track):
-        source, column = [results.data(paper.track, benchmark).key], f"{benchmark} {kind}"
-        yield Cell(row="data", column=column, text=kind, n=1, made_from=source, benchmark=benchmark)
+        by_benchmark = {cell.benchmark: cell for cell in verdicts(results, paper, name) if cell.part == "verdict"}
+        for benchmark, cell in by_benchmark.items():
+            about = {"row": "all claims", "column": f"{benchmark} {kind}", "n": len(cell.made_from)}
+            yield cell.but(**about, text=kind, part="", metric="")
+    elif paper.artifacts[name].rows:
+        for row in rows_of(results, paper, name):
+            yield row.cell.but(column=f"{row.benchmark} {kind}", text=kind)
+    else:
+        for benchmark in results.benchmarks(paper.track):
+            made_from, column = [results.data(paper.track, benchmark).key], f"{benchmark} {kind}"
+            yield Cell(row="data", column=column, text=kind, n=1, made_from=made_from, benchmark=benchmark)
 
 
 def draw(results: Results, paper: Paper, name: str, sheet: "Sheet") -> None:

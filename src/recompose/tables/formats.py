@@ -181,3 +181,6 @@ def _spread_note(cells: Iterable[Cell]) -> str:
         return ""
     about = f"mean ± sample standard deviation over n = {span(counts)} seeds"
     return f"Measured: {about}; a value without ± is a single run (n = 1)."
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {"csv": to_csv, "md": to_markdown, "tex": to_latex}  # by ending of a file

@@ -17,8 +17,9 @@ from recompose.params.reference import json_schema, reference
 from recompose.parts.cells import Cell
 from recompose.records import Build
 from recompose.tables.artifacts import build_table
+from recompose.tables.due import index_recipe
 from recompose.tables.formats import escape_markdown, measured_part
-from recompose.tables.kinds import find_kind, index_recipe, is_figure
+from recompose.tables.kinds import find_kind, is_figure
 from recompose.tables.lineage import VALUES, Made, ReportIndex, values_text
 from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tables.stored_results import StoredResults
@@ -70,15 +71,10 @@ def builds_of(work: Workspace, published: PublishedLineage) -> dict[str, Build]:
 
     Entries of folders that are not on this disk come from the present file.
     """
-    recipes = work.plan.by_key
-    builds = {}
-    for key in sorted(published.records):
-        recipe = recipes.get(key)
-        if recipe and work.store.is_complete(recipe):
-            builds[key] = work.store.record(recipe).build
-        elif key in published.made:
-            builds[key] = published.made[key]
-    return builds
+    recipes = (recipe for key, recipe in work.plan.by_key.items() if key in published.records)
+    on_disk = {recipe.key: work.store.record(recipe).build for recipe in recipes if work.store.is_complete(recipe)}
+    builds = published.made | on_disk
+    return {key: builds[key] for key in sorted(published.records) if key in builds}
 
 
 def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, Mapping[str, float]]:
@@ -86,14 +82,9 @@ def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, 
 
     With them, a clone without results can follow every number.
     """
-    values: dict[str, Mapping[str, float]] = {}
-    for key in published.records:
-        recipe = results.work.plan.by_key.get(key)
-        if recipe and recipe.kind == "evaluations" and results.is_complete(recipe):
-            values[key] = results.metrics(recipe)
-        elif key in published.values:
-            values[key] = published.values[key]
-    return values
+    evaluations = (recipe for recipe in results.plan.of("evaluations") if recipe.key in published.records)
+    on_disk = {recipe.key: results.metrics(recipe) for recipe in evaluations if results.is_complete(recipe)}
+    return {key: values for key, values in published.values.items() if key in published.records} | on_disk
 
 
 def metrics_json(results: StoredResults, papers: list[Paper]) -> str:
@@ -163,14 +154,12 @@ def _scope(results: StoredResults) -> str:
 
 def paper_readme(results: StoredResults, paper: Paper) -> str:
     """Return the README of a paper's reports: its files, every figure, and every table with measured values."""
-    endings, parts = dict[str, tuple[str, ...]](), dict[str, str]()
+    drawn, parts = [name for name in paper.artifacts if is_figure(paper, name)], dict[str, str]()
     for name, artifact in paper.artifacts.items():
-        is_drawn = is_figure(paper, name)
-        endings[name] = ("svg", "png", "csv") if is_drawn else ("md", "csv", "tex")
-        if is_drawn:
+        if name in drawn:
             parts[name] = f"![{escape_markdown(artifact.caption)}]({name}.png)"
         elif find_kind(paper, name).is_summed_up and (table := build_table(results, paper, name)).measured:
             parts[f"{name}, measured"] = measured_part(table)
     has_notes = paper.is_shipped and (paper.folder / "notes.md").exists()
     template = TEMPLATES.get_template("paper.md")
-    return template.render(paper=paper, has_notes=has_notes, endings=endings, parts=parts)
+    return template.render(paper=paper, has_notes=has_notes, drawn=drawn, parts=parts)

@@ -6,16 +6,19 @@ from math import isnan, nan
 from statistics import mean
 from typing import Any
 
+from recompose.claims.cells import basis_of, family_basis
+from recompose.claims.differences import number_text
 from recompose.claims.estimates import paired
+from recompose.claims.verdicts import ClaimTests, TestedComparison
 from recompose.errors import PlanError
-from recompose.papers.declaration import Artifact, Paper, View
+from recompose.papers.declaration import Artifact, Paper
 from recompose.parts.cells import Cell, cell_of, data_cell, mean_cell
-from recompose.parts.results import Results
-from recompose.parts.rows import MeasuredRow, rows_of
+from recompose.parts.results import MeasuredRow, Results, rows_of
 from recompose.plan import Recipe
 from recompose.tables.differing import value_text
 
 OVER_ROWS = "mean over rows, then over seeds"
+ADJUSTED = ", adjusted p"  # the end of the columns of p in tables against baselines
 
 
 def statistics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
@@ -34,10 +37,8 @@ def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     for row in artifact.rows:
         method, setting = artifact.setting_of(row)
         for benchmark in results.benchmarks(paper.track):
-            planned = results.planned(paper.track, method, benchmark)
-            complete = [evaluation for evaluation in planned if results.is_complete(evaluation)]
-            if planned:
-                cell, value = cell_of(complete, planned, [method], benchmark), _setting(planned[0], setting)
+            if planned := results.planned(paper.track, method, benchmark):
+                cell, value = basis_of(results, paper, benchmark, [method]), _setting(planned[0], setting)
                 is_number = isinstance(value, int | float)
                 text = f"{value:g}" if is_number else value_text(value)
                 yield cell.but(row=row, column=benchmark, text=text, value=value if is_number else None)
@@ -45,7 +46,7 @@ def settings(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
 
 def _setting(evaluation: Recipe, setting: str) -> Any:
     """Return a setting, by its dotted name, of an evaluation or of the run that it scores."""
-    for recipe in (evaluation, *([evaluation.needs["run"]] if "run" in evaluation.needs else [])):
+    for recipe in filter(None, (evaluation, evaluation.needs.get("run"))):
         value: Any = recipe.document["settings"]
         for key in setting.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
@@ -55,14 +56,20 @@ def _setting(evaluation: Recipe, setting: str) -> Any:
 
 
 def metrics(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
-    """Yield the metrics of each row's evaluations, in each view, without those that a method does not have."""
+    """Yield the metrics of each row's evaluations, in each view, without those that a method does not have.
+
+    A view with a baseline has those of the baseline's variants less the baseline's, see ``difference_cell``.
+    """
     rows, views = list(rows_of(results, paper, name)), paper.artifacts[name].all_views
     for row in rows:
+        variant = paper.variants.get(row.name)
         for view, section in views.items():
-            if section.baseline:
-                yield from _differences_from_baseline(results, paper, view, section, row)
-            else:
+            if not section.baseline:
                 yield from (cell.but(view=view) for cell, _ in _mean_cells(results, paper, row, section.columns))
+            elif variant and variant.method == section.baseline:
+                for column, metric in section.columns.items():
+                    cell = difference_cell(results, paper, row.benchmark, (row.name, section.baseline), metric)
+                    yield cell.but(row=row.row, column=f"{row.benchmark} {column}", view=view)
     yield from means_over_rows(results, paper, name, rows)
 
 
@@ -76,18 +83,6 @@ def _mean_cells(
         if values or not row.complete:
             cell = mean_cell(row.cell, values, results.tracks[paper.track].description_of(metric))
             yield cell.but(column=f"{row.benchmark} {column}", metric=metric), values
-
-
-def _differences_from_baseline(
-    results: Results, paper: Paper, view: str, section: View, row: MeasuredRow
-) -> Iterator[Cell]:
-    """Yield the metrics of a variant less those of its method, see ``difference_cell``."""
-    variant, baseline = paper.variants.get(row.name), section.baseline
-    if variant is None or variant.method != baseline:
-        return
-    for column, metric in section.columns.items():
-        cell = difference_cell(results, paper.track, row.benchmark, (row.name, baseline), metric)
-        yield cell.but(row=row.row, column=f"{row.benchmark} {column}", view=view)
 
 
 def means_over_rows(results: Results, paper: Paper, name: str, rows: list[MeasuredRow]) -> Iterator[Cell]:
@@ -146,37 +141,27 @@ def comparisons(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             planned = [row for row, method in artifact.rows.items() if results.planned(paper.track, method, benchmark)]
             for baseline, row in combinations(planned, 2):
                 methods = artifact.rows[row], artifact.rows[baseline]
-                cell = difference_cell(results, paper.track, benchmark, methods, section.of)
+                cell = difference_cell(results, paper, benchmark, methods, section.of)
                 yield cell.but(row=row, column=f"{benchmark} - {baseline}", view=view)
 
 
-def difference_cell(results: Results, track: str, benchmark: str, methods: tuple[str, str], metric: str) -> Cell:
-    """Return the difference of a metric of two methods, the first less the second, at their common seeds.
-
-    The text adds the 95 % interval of the mean if there are two seeds or more.
-    """
-    planned = [results.planned(track, name, benchmark) for name in methods]
-    complete = [[evaluation for evaluation in recipes if results.is_complete(evaluation)] for recipes in planned]
-    matches = matches_by_seed(*complete)
-    description = results.tracks[track].description_of(metric)
-    first, second = (
-        [description.factor * results.metrics(pair[side]).get(metric, nan) for pair in matches] for side in (0, 1)
-    )
-    value, text = _mean_difference(first, second, description.digits)
-    cell = cell_of([*chain(*complete)], chain(*planned), methods, benchmark)
-    return cell.but(text=text, value=value, n=len(first), metric=metric)
+def difference_cell(results: Results, paper: Paper, benchmark: str, methods: tuple[str, str], metric: str) -> Cell:
+    """Return the difference of a metric of two methods, the first less the second, at their common seeds."""
+    description = results.tracks[paper.track].description_of(metric)
+    matches = matches_by_seed(*(results.complete(paper.track, name, benchmark) for name in methods))
+    pairs = [[description.factor * results.metrics(each).get(metric, nan) for each in match] for match in matches]
+    differences = [first - second for first, second in pairs]
+    value, text = _mean_difference(differences, description.digits)
+    return basis_of(results, paper, benchmark, methods).but(text=text, value=value, n=len(pairs), metric=metric)
 
 
-def _mean_difference(first: list[float], second: list[float], digits: int) -> tuple[float | None, str]:
-    """Return the mean difference of paired values, and its text."""
-    if not first:
-        return None, "not run"
-    differences = [a - b for a, b in zip(first, second, strict=True)]
-    value = mean(differences)
+def _mean_difference(differences: list[float], digits: int) -> tuple[float | None, str]:
+    """Return the mean of differences, and its text with the 95 % interval of the mean if there are two or more."""
+    value = mean(differences) if differences else nan
     if isnan(value):
-        return None, "not measured"
+        return None, "not measured" if differences else "not run"
     text = f"{value:+.{digits}f}"
-    if len(first) > 1:
+    if len(differences) > 1:
         low, high = paired(differences).interval()
         text += f" ({low:+.{digits}f} to {high:+.{digits}f})"
     return value, text
@@ -187,3 +172,39 @@ def matches_by_seed(*sides: list[Recipe]) -> list[tuple[Recipe, ...]]:
     by_seed = [{int(evaluation.labels["seed"]): evaluation for evaluation in side} for side in sides]
     seeds = set.intersection(*(set(side) for side in by_seed))
     return [tuple(side[seed] for side in by_seed) for seed in sorted(seeds)]
+
+
+def against(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
+    """Yield the means of each row, then its difference from each baseline in each metric, and the p of that.
+
+    The differences are those of the claims about the table, each of a row against a baseline in a metric.
+    """
+    artifact = paper.artifacts[name]
+    means, *differences = artifact.views
+    columns = artifact.views[means].columns
+    for row in rows_of(results, paper, name):
+        yield from (cell.but(view=means) for cell, _ in _mean_cells(results, paper, row, columns))
+    labels = {metric: label for label, metric in columns.items()}
+    views = {artifact.views[view].baseline: view for view in differences}
+    rows = {method: row for row, method in artifact.rows.items()}
+    for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
+        tests = ClaimTests.of(results, paper, benchmark)
+        family = family_basis(results, paper, benchmark, rows)
+        for claim in (claim for claim in tests.claims.values() if claim.artifact == name):
+            (tested,) = tests.of_claim(claim)
+            pair = basis_of(results, paper, benchmark, claim.methods)
+            for cell in _against_cells(tested, labels[claim.metric], pair, family):
+                yield cell.but(row=rows[claim.higher], view=views[claim.lower[0]], metric=claim.metric)
+
+
+def _against_cells(tested: TestedComparison, label: str, pair: Cell, family: Cell) -> Iterator[Cell]:
+    """Yield a difference with its interval, and its p, which rests on all rows."""
+    result, benchmark = tested.difference, pair.benchmark
+    text = result.obstacle
+    if result.value is not None:
+        interval = f"({tested.interval_text})" if result.test else f"({result.obstacle})"
+        text = f"{number_text(result.value, tested.digits, '+')} {interval}"
+    values = list(result.by_seed)
+    yield pair.but(column=f"{benchmark} {label}", text=text, value=result.value, n=result.n, values=values)
+    column = f"{benchmark} {label}{ADJUSTED}"
+    yield family.but(column=column, text=tested.p_text, value=tested.adjusted, n=result.n)

@@ -27,8 +27,7 @@ class StoredResults(Results):
 
     def __init__(self, work: Workspace, numbers: Values | None = None, made: Mapping[str, BuildInfo] = NOTHING) -> None:
         self.work, self._numbers, self._made = work, numbers, made
-        self._cache = MetricCache(work)
-        self._metrics: dict[str, dict[str, float]] = {}
+        self._cache, self._metrics = MetricCache(work), dict(numbers or {})
         self._complete: dict[str, bool] = {}
 
     @property
@@ -62,11 +61,9 @@ class StoredResults(Results):
         return self._complete[recipe.digest]
 
     def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
-        if self._numbers is not None:
-            return self._numbers[evaluation.key]
-        if evaluation.digest not in self._metrics:
-            self._metrics[evaluation.digest] = self._cache.of(evaluation)
-        return self._metrics[evaluation.digest]
+        if evaluation.key not in self._metrics:
+            self._metrics[evaluation.key] = self._cache.of(evaluation)
+        return self._metrics[evaluation.key]
 
     def file(self, recipe: Recipe, name: str) -> Path:
         return self.work.store.file(recipe, name)

@@ -7,8 +7,7 @@ from matplotlib.figure import Figure
 
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
-from recompose.parts.results import Results
-from recompose.parts.rows import rows_of
+from recompose.parts.results import Results, rows_of
 from recompose.parts.style import Sheet, panels
 
 

@@ -19,8 +19,7 @@ from recompose.data.pictures import open_rgb
 from recompose.papers.declaration import Paper
 from recompose.parts import tradeoff
 from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
-from recompose.parts.results import Results
-from recompose.parts.rows import first_evaluations, rows_of
+from recompose.parts.results import Results, first_evaluations, rows_of
 from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
 from recompose.plan import Recipe
 from recompose.tracks.building import SCORES

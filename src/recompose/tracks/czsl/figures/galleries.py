@@ -14,8 +14,7 @@ from matplotlib.figure import Figure
 from recompose.data.pictures import open_rgb
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
-from recompose.parts.results import Results
-from recompose.parts.rows import first_evaluations
+from recompose.parts.results import Results, first_evaluations
 from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import Pair, PairData

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from recompose.backbones.arrays import StoredArray
 from recompose.papers.declaration import Paper
 from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
-from recompose.parts.results import Results
-from recompose.parts.rows import first_evaluations
+from recompose.parts.results import Results, first_evaluations
 from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
 from recompose.plan import Recipe
 from recompose.tracks.czsl.data.pairs import Pair, PairData

@@ -21,8 +21,7 @@ from PIL import Image
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
-from recompose.parts.results import Results
-from recompose.parts.rows import first_evaluations
+from recompose.parts.results import Results, first_evaluations
 from recompose.parts.style import Sheet, panels
 from recompose.plan import Recipe
 from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations

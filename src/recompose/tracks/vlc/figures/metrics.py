@@ -12,11 +12,8 @@ from matplotlib.figure import Figure
 
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
-from recompose.parts.metric import Metric
-from recompose.parts.results import Results
-from recompose.parts.rows import rows_of
+from recompose.parts.results import Results, described_metrics, rows_of
 from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
-from recompose.tracks.track import Track
 from recompose.tracks.vlc.catalogue import UNTRAINED
 
 WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: width of the page, height of a method, other height of a panel
@@ -25,17 +22,11 @@ DASHES: tuple[Any, ...] = ((), (4, 1.5), (1, 1), (3, 1, 1, 1))
 MARKERS = "osD^vP"
 
 
-def _described(track: Track, paper: Paper, name: str) -> dict[str, tuple[str, Metric]]:
-    """Return the metric of each column of an artifact, with its description."""
-    view = next(iter(paper.artifacts[name].all_views.values()))
-    return {column: (metric, track.description_of(metric)) for column, metric in view.columns.items()}
-
-
 def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
     """Draw a line of panels for each data set, a panel for each metric: means of each row over seeds with standard
     deviations, and a line through the untrained method's.
     """
-    about = _described(results.tracks[paper.track], paper, name)
+    about = described_metrics(results, paper, name)
     lines = [
         (series.benchmark, series.row, series.name == UNTRAINED, column, evaluation.labels["seed"], value)
         for series in rows_of(results, paper, name)
@@ -84,7 +75,7 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
 
     A line has the seeds that all of its points have.
     """
-    about = _described(results.tracks[paper.track], paper, name)
+    about = described_metrics(results, paper, name)
     needed = {metric for metric, _ in about.values()}
     rows = []
     for series in rows_of(results, paper, name):

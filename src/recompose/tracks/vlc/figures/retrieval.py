@@ -11,8 +11,7 @@ import pandas as pd
 from recompose.data.pictures import Picture
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
-from recompose.parts.results import Results
-from recompose.parts.rows import first_evaluations
+from recompose.parts.results import Results, first_evaluations
 from recompose.parts.style import Sheet
 from recompose.plan import Recipe
 from recompose.tracks.stored import read_embeddings

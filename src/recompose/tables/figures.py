@@ -1,7 +1,8 @@
-"""Forest plots: every comparison behind a paper's claims with its interval, a line each, coloured by verdict."""
+"""Figures that all tracks share: sweeps, and forest plots."""
 
 from collections.abc import Mapping
 from functools import partial
+from math import nan
 
 import pandas as pd
 import seaborn as sns
@@ -21,10 +22,11 @@ from recompose.claims.verdicts import (
     comparisons_of,
 )
 from recompose.palette import VERDICTS
-from recompose.papers.declaration import Claim, Paper
-from recompose.parts.results import Results
-from recompose.parts.style import Sheet
+from recompose.papers.declaration import Artifact, Claim, Paper
+from recompose.parts.results import Results, described_metrics, rows_of
+from recompose.parts.style import Sheet, panels
 
+MAGNITUDES = 50  # ratio of the largest to the smallest number above which the axis is logarithmic
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
 MARKERS = {SUPPORTED: "o", REVERSED: "s", NEGLIGIBLE: "^", UNDECIDED: "D"}  # verdicts differ in more than colour
 NUMBERS = ("difference", "low", "high", "margin", "p", "adjusted p")
@@ -32,22 +34,80 @@ COLUMNS = ("dataset", "claims", "metric", "comparison", "unit", "verdict", "reas
 Line = dict[str, str | float | None]  # of the file beside the figure
 
 
+def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+    """Draw metrics over a setting, a column for each benchmark and a row for each metric.
+
+    A metric that an evaluation does not have, since a profile may lack suites, has no point.
+    """
+    artifact, metrics = paper.artifacts[name], described_metrics(results, paper, name)
+    rows = [
+        {
+            "dataset": series.benchmark,
+            "x": float(series.row),
+            "seed": evaluation.labels["seed"],
+            **{
+                column: description.factor * results.metrics(evaluation).get(metric, nan)
+                for column, (metric, description) in metrics.items()
+            },
+        }
+        for series in rows_of(results, paper, name)
+        for evaluation in series.complete
+    ]
+    points = pd.DataFrame(rows, columns=["dataset", "x", "seed", *metrics])
+    sheet.write(points, partial(_sweep, points, {name: about.unit for name, (_, about) in metrics.items()}, artifact))
+
+
+def _sweep(points: pd.DataFrame, units: dict[str, str], artifact: Artifact) -> Figure:
+    benchmarks = list(points["dataset"].unique())
+    figure, axes = panels(len(units), len(benchmarks))
+    for line, (column, unit) in zip(axes, units.items(), strict=True):
+        for axis, benchmark in zip(line, benchmarks, strict=False):
+            _draw_sweep(axis, points[points["dataset"] == benchmark], benchmark, column, unit)
+            axis.set_xlabel(artifact.x_label)
+    return figure
+
+
+def _draw_sweep(axis: plt.Axes, points: pd.DataFrame, benchmark: str, column: str, unit: str) -> None:
+    """Draw the mean at each number, with the standard deviation over seeds if there are several."""
+    by_x = points.groupby("x")[column]
+    spread = by_x.std().fillna(0)
+    axis.errorbar(by_x.mean().index, by_x.mean(), yerr=spread, marker="o", markersize=3.5, linewidth=1.2, capsize=2)
+    axis.set_ylabel(f"{column} ({unit})" if unit else column)
+    _set_ticks(axis, sorted(points["x"].unique()))
+    axis.tick_params(axis="x", labelsize=7)
+    counts = [str(count) for count in sorted(points.groupby("x")["seed"].nunique().unique())]
+    axis.set_title(f"{benchmark}, n = {' or '.join(counts)}")
+    sns.despine(ax=axis)
+
+
+def _set_ticks(axis: plt.Axes, numbers: list[float]) -> None:
+    """Set a tick at each number; numbers of several magnitudes have a logarithmic axis with room for zero."""
+    positive = [number for number in numbers if number > 0]
+    if positive and max(positive) > MAGNITUDES * min(positive):
+        axis.set_xscale("symlog", linthresh=min(positive), linscale=0.5)
+    axis.set_xticks(numbers, [f"{number:g}" for number in numbers])
+    axis.tick_params(axis="x", which="minor", bottom=False)
+
+
 def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
-    """Draw a panel for each benchmark and unit, a line for each comparison."""
-    panels: dict[tuple[str, str], list[TestedComparison]] = {}
+    """Draw every comparison behind a paper's claims with its interval, a line each, coloured by verdict.
+
+    There is a panel for each benchmark and unit.
+    """
+    by_place: dict[tuple[str, str], list[TestedComparison]] = {}
     lines: list[Line] = []
     for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
         tests = ClaimTests.of(results, paper, benchmark)
         claims = _claims_by_comparison(tests.claims)
         for comparison, tested in tests.comparisons.items():
-            panels.setdefault((benchmark, tested.unit), []).append(tested)
+            by_place.setdefault((benchmark, tested.unit), []).append(tested)
             lines.append(_csv_line(benchmark, claims[comparison], tested))
     sheet.write(
-        pd.DataFrame(lines, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float)), partial(_figure, panels)
+        pd.DataFrame(lines, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float)), partial(_forest, by_place)
     )
 
 
-def _figure(panels: Mapping[tuple[str, str], list[TestedComparison]]) -> Figure:
+def _forest(panels: Mapping[tuple[str, str], list[TestedComparison]]) -> Figure:
     heights = [max(1, len(comparisons)) for comparisons in panels.values()] or [1]
     size = (WIDTH, LINE * sum(heights) + AROUND * len(heights))
     figure, axes = plt.subplots(len(heights), figsize=size, squeeze=False, height_ratios=heights, layout="constrained")

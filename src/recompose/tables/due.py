@@ -1,0 +1,127 @@
+"""The recipes of artifacts and of their index, and what is due: what is not there, or was made from something else than
+now.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic_core import from_json
+
+from recompose.digest import digest, sha256_file
+from recompose.errors import DamagedError
+from recompose.files import Document, read_json
+from recompose.fingerprint import ROOT, fingerprint
+from recompose.metric_cache import metric_code
+from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
+from recompose.params.reference import json_schema
+from recompose.parts.results import shared_replicates
+from recompose.plan import Plan, Recipe
+from recompose.tables.kinds import artifact_files, find_kind
+from recompose.tables.lineage import INDEX, WRONG, lineage_path
+from recompose.tables.published import read_contents
+from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
+
+SITE = ROOT / "site"  # the page's template, style and script
+
+
+def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
+    """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
+    plan, modules = work.plan, ["recompose.tables.artifacts", find_kind(paper, name).module]
+    code = metric_code(work.catalogue[paper.track], paper.metrics) | fingerprint(modules)
+    shown = paper.benchmarks_among(plan.benchmarks(paper.track))
+    data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in shown}
+    planned = evaluations_of(plan, paper, name).values()
+    evaluations = {evaluation.key: evaluation for recipes in planned for evaluation in recipes}
+    document = {"artifact": f"{paper.name}/{name}", "declared": declaration_digest(paper, name)}
+    labels = {"paper": paper.name, "artifact": name}
+    return Recipe("artifacts", f"{paper.name}/{name}", document, data | evaluations, code, paper.track, labels)
+
+
+def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str], list[Recipe]]:
+    """Return the planned evaluations behind an artifact, by method or variant and benchmark.
+
+    A table that compares its rows has those of the replicates that all rows share.
+    """
+    artifact, methods = paper.artifacts[name], sorted(paper.methods_of(name))
+    # two rows whose difference is shown may share more replicates than all rows do
+    shows_differences = any(view.baseline for view in artifact.views.values())
+    evaluations: dict[tuple[str, str], list[Recipe]] = {}
+    for benchmark in paper.benchmarks_among(plan.benchmarks(paper.track)):
+        by_method = {method: plan.evaluations(paper.track, method, benchmark) for method in methods}
+        if find_kind(paper, name).compares_rows and not shows_differences:
+            by_method = shared_replicates(by_method)
+        evaluations |= {(method, benchmark): recipes for method, recipes in by_method.items() if recipes}
+    return evaluations
+
+
+def declaration_digest(paper: Paper, name: str) -> str:
+    """Return the digest of the declaration of an artifact in its paper's folder."""
+    section: Document = {"artifact": paper.artifacts[name].model_dump(), "datasets": paper.datasets}
+    if paper.artifacts[name].kind in (CLAIMS, FOREST, AGAINST):
+        section["claims"] = {row: claim.model_dump() for row, claim in paper.claims.items()}
+    printed = paper.folder / "reported" / f"{name}.csv"
+    return digest(section | {"printed": sha256_file(printed) if printed.exists() else None})
+
+
+def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
+    """Return the recipe of the index: all artifacts, notes of papers, the page's assets, and its code."""
+    notes = {paper.name: paper.folder / "notes.md" for paper in papers}
+    files = sorted([*SITE.iterdir(), *Path(__file__).parent.iterdir()])
+    assets = {path.name: sha256_file(path) for path in files if path.suffix in (".html", ".css", ".js", ".md")}
+    modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
+    modules += [type(track).__module__ for track in TRACKS.values()]  # their samples and plots
+    document = {
+        "papers": {paper.name: [paper.title, paper.byline, paper.links] for paper in papers},
+        "notes": {name: sha256_file(path) for name, path in notes.items() if path.exists()},
+        "page": assets,
+        "profile": work.params.profile,
+        "parameters": digest(json_schema(work.catalogue.forms)),
+    }
+    return Recipe("report", "index", document, artifact_recipes(work, papers), fingerprint(modules), labels={})
+
+
+def artifact_recipes(work: Workspace, papers: Iterable[Paper]) -> dict[str, Recipe]:
+    """Return the recipe of each artifact of papers, by ``<paper>/<artifact>``."""
+    recipes = (artifact_recipe(work, paper, name) for paper in papers for name in paper.artifacts)
+    return {recipe.name: recipe for recipe in recipes}
+
+
+def due_counts(work: Workspace) -> dict[str, int]:
+    """Return the number of artifacts of each paper that are to be made."""
+    recipes = artifact_recipes(work, work.papers)
+    return {
+        paper.name: sum(is_due(work, paper, name, recipes[f"{paper.name}/{name}"]) for name in paper.artifacts)
+        for paper in work.papers
+    }
+
+
+def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
+    """Return true unless an artifact is there as its lineage says, made from this recipe and from what the store has
+    now.
+    """
+    if not all(map(work.store.is_complete, recipe.needs.values())):
+        return True
+    path = lineage_path(work.reports / paper.name / name)
+    try:
+        lineage = from_json(path.read_bytes())  # several times as fast as the standard library
+        if lineage["recipe"] != recipe.digest:
+            return True
+        contents = read_contents(work, f"{paper.name}/{name}")
+        # of data, those that it shows
+        shown = [need for need in recipe.needs.values() if need.kind == "evaluations" or need.key in contents]
+        is_same = (contents[need.key] == work.store.verify(need).content for need in shown)
+        written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
+        return lineage["files"] != written or not all(is_same)
+    except (DamagedError, *WRONG):
+        return True
+
+
+def is_page_due(work: Workspace) -> bool:
+    """Return true unless the page and the files beside it are there as written, made from what they show now."""
+    try:
+        index = read_json(work.reports / INDEX)
+        written = {name: sha256_file(work.reports / name) for name in index["files"]}
+        return not (written == index["files"] and index["recipe"] == index_recipe(work, work.papers).digest)
+    except WRONG:
+        return True
