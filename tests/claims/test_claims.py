@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from scipy.stats import ttest_1samp
 
 from recompose.claims.cells import PARTS, summary, verdicts
-from recompose.claims.differences import Side, subtract
+from recompose.claims.differences import Difference, Side
 from recompose.claims.outcome import generalisation
 from recompose.claims.verdicts import VERDICTS
 from recompose.palette import VERDICTS as COLOURS
@@ -96,12 +96,12 @@ def test_a_number_that_is_not_zero_is_not_printed_as_zero_and_zero_has_no_sign()
     assert of_one(on_d(a=[10, 20], b=[10, 20]))["estimate"].text.endswith("b 15.0 (2) = 0.0 points")
 
 
-def test_a_difference_of_a_constant_and_a_method_with_seeds_is_none() -> None:
+def test_a_difference_of_a_constant_and_a_method_with_seeds_is_taken_at_each_seed() -> None:
     constant, varied = Side("a", {0: 1.0}, is_constant=True), Side("b", {1: 2.0, 2: 3.0})
-    for first, second in ((constant, varied), (varied, constant)):
-        found = subtract(first, second)
-        assert (found.is_constant, sorted(found.values)) == (False, [1, 2])
-    assert subtract(constant, constant).is_constant
+    assert Difference.of([constant, varied]).by_seed == [-1, -2]
+    assert Difference.of([varied, constant]).by_seed == [1, 2]
+    assert Difference.of([constant, constant, varied, constant]).by_seed == [-1, -2]
+    assert Difference.of([constant, constant]).by_seed == [0]
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,19 @@ from typing import Any
 import pytest
 
 from recompose.claims.estimates import FAMILY_ALPHA
-from recompose.claims.price import Price, Question, decision_probability
-from recompose.claims.verdicts import SUPPORTED, UNDECIDED, ClaimTests
-from recompose.commands.power import (
+from recompose.claims.price import (
     GIVEN,
     MEASURED,
     ClaimPrice,
     ComparisonPrice,
-    _core_seconds,
-    price_claims,
-    sentences,
+    Price,
+    Question,
+    core_seconds,
+    decision_probability,
 )
+from recompose.claims.verdicts import SUPPORTED, UNDECIDED, ClaimTests
+from recompose.commands import power
+from recompose.commands.power import sentences
 from recompose.costs import CostEstimate, Costs
 from recompose.digest import sha256_file
 from recompose.errors import PlanError
@@ -37,12 +39,12 @@ STUDY = {
     "profiles.study.vlc": None,
     "profiles.study.czsl.methods": ["chance", "clip", "coop", "csp", "gipcol", "dfsp", "c-s-o", "troika", "msci"],
     "profiles.study.czsl.seeds": [0, 1, 2],
-    "profiles.study.czsl.variant_seeds": [100],
-    "profiles.study.czsl.interpretation_seeds": [100],
+    "profiles.study.czsl.variant_seeds": [0],
+    "profiles.study.czsl.interpretation_seeds": [0],
 }
 PRICED = ComparisonPrice("a - b", ("a", "b"), 1.5, 0.5, 4, 2.0, MEASURED, Price(12, 55))
-UNDECIDED_CLAIM = ClaimPrice("p", "better\x1b[2J", "d", UNDECIDED, (PRICED,), 3600.0, None)
-DECIDED_CLAIM = ClaimPrice("p", "decided-one", "d", SUPPORTED, ())
+UNDECIDED_CLAIM = ClaimPrice("p", "better\x1b[2J", "d", UNDECIDED, [PRICED], 3600.0, None)
+DECIDED_CLAIM = ClaimPrice("p", "decided-one", "d", SUPPORTED, [])
 
 
 class Measured(dict[str, float]):
@@ -74,8 +76,13 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     return Workspace(tmp_path)
 
 
-def prices(work: Workspace, **chosen: object) -> list[ClaimPrice]:
-    return price_claims(work, work.papers, **chosen)  # type: ignore[arg-type]
+def prices(work: Workspace, only: str | None = None, spread: float | None = None) -> list[ClaimPrice]:
+    """What the command prints for programs."""
+    printed: list[list[ClaimPrice]] = []
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(power, "print_json", printed.append)
+        power.power(work, work.papers, only, spread, as_json=True)
+    return printed[0]
 
 
 def seconds_of(work: Workspace, replicates: dict[str, int]) -> float:
@@ -134,8 +141,7 @@ def test_a_replicate_makes_nothing_anew_that_replicates_share(is_published: bool
         run = Recipe("runs", "csp", {"seed": seed}, {"data": data, "backbone": backbone}, track="czsl")
         evaluations.append(Recipe("evaluations", "csp", {}, {"data": data, "run": run}, track="czsl"))
     results: Any = SimpleNamespace(planned=lambda *_: evaluations, complete=lambda *_: evaluations)
-    costs: Any = SimpleNamespace(estimate=lambda recipe: CostEstimate(SECONDS[recipe.kind]))
-    seconds = _core_seconds(costs, results, "czsl", "images", [(("csp",), 5)])
+    seconds = core_seconds(results, lambda recipe: SECONDS[recipe.kind], "czsl", "images", [(["csp"], 5)])
     assert seconds == 3 * (SECONDS["runs"] + SECONDS["evaluations"] + (0 if is_published else SECONDS["data"]))
 
 
@@ -165,7 +171,7 @@ def test_a_given_spread_replaces_all_and_one_claim_can_be_asked_for(work: Worksp
 
 def test_where_nothing_was_measured_no_verdict_is_counted() -> None:
     """All verdicts are undecided there, which says nothing about the claims."""
-    price = replace(UNDECIDED_CLAIM, comparisons=(replace(PRICED, difference=None, n=0),))
+    price = replace(UNDECIDED_CLAIM, comparisons=[replace(PRICED, difference=None, n=0)])
     text = "\n".join(sentences([price]))
     assert "nothing was measured" in text and "1 undecided" not in text
     assert "nothing was measured" not in "\n".join(sentences([price, DECIDED_CLAIM]))

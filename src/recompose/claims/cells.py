@@ -71,9 +71,8 @@ def evidence_of(comparisons: Sequence[TestedComparison], prices: Sequence[Price 
         prices: of each of them.
     """
     values: dict[str, dict[str, float]] = {}
-    for tested in comparisons:
-        for side in _sides(tested):
-            values.setdefault(side.label, {}).update(_values(side))
+    for side in (side for tested in comparisons for side in tested.difference.sides):
+        values.setdefault(side.label, {}).update(_values(side))
     families = next((tested.correction for tested in comparisons if tested.correction), None)
     return ClaimEvidence(
         unit=comparisons[0].unit,
@@ -84,15 +83,8 @@ def evidence_of(comparisons: Sequence[TestedComparison], prices: Sequence[Price 
     )
 
 
-def _sides(tested: TestedComparison) -> Iterator[Side]:
-    for side in (tested.difference.higher, tested.difference.lower):
-        yield from side.parts or (side,)
-
-
 def _values(side: Side) -> dict[str, float]:
-    if side.is_constant:
-        return dict.fromkeys([EVERY_SEED], rounded(side.mean, DIGITS)) if side.values else {}
-    return {str(seed): rounded(value, DIGITS) for seed, value in side.values.items()}
+    return {EVERY_SEED if side.is_constant else str(seed): rounded(v, DIGITS) for seed, v in side.values.items()}
 
 
 def _seed_order(item: tuple[str, float]) -> int:
@@ -102,7 +94,7 @@ def _seed_order(item: tuple[str, float]) -> int:
 def _comparison(tested: TestedComparison, cost: Price | None) -> ComparisonEvidence:
     comparison, test, correction = tested.comparison, tested.difference.test, tested.correction
     return ComparisonEvidence(
-        sides=[side.label for side in _sides(tested)],
+        sides=[side.label for side in tested.difference.sides],
         verdict=tested.verdict_text,
         margin=comparison.margin,
         is_kept=comparison.is_kept,

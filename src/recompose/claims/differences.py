@@ -1,7 +1,8 @@
-"""Differences: two sides with their values by seed, and the test of their difference."""
+"""Differences of methods, paired by seed, and the test of each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import mean, stdev
 
 from recompose.claims.estimates import Estimate, paired
@@ -11,105 +12,88 @@ NOT_RUN, ONE_SEED, NO_COMMON_SEEDS, CONSTANT = "not run", "one seed", "no common
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison: the values of a method by seed, or the differences of two methods."""
+    """A method in a metric, with its values by seed."""
 
     label: str
     values: Mapping[int, float]
     is_constant: bool = False  # every seed gives the same value, so it was run once
-    parts: "tuple[Side, Side] | None" = None  # of a difference
 
-    def at(self, seeds: Iterable[int]) -> "Side":
-        """Return this side restricted to some seeds; a constant has its value at each of them."""
-        values = {seed: self._value(seed) for seed in seeds}
-        parts = (self.parts[0].at(values), self.parts[1].at(values)) if self.parts else None
-        return Side(self.label, values, self.is_constant, parts)
-
-    def _value(self, seed: int) -> float:
+    def at(self, seed: int) -> float:
+        """Return the value of a seed."""
         return next(iter(self.values.values())) if self.is_constant else self.values[seed]
 
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of two sides, first - second, or of four, (first - second) - (third - fourth)."""
+
+    sides: Sequence[Side]
+    by_seed: Sequence[float]  # at each seed that all sides have
+
+    @classmethod
+    def of(cls, sides: Sequence[Side]) -> "Difference":
+        """Return the difference of sides at their common seeds, without the values of other seeds."""
+        varied = [side.values.keys() for side in sides if not side.is_constant] or [sides[0].values.keys()]
+        seeds = sorted(set.intersection(*map(set, varied))) if all(side.values for side in sides) else []
+        if not seeds:
+            return cls(sides, [])
+        common = [
+            side if side.is_constant else Side(side.label, {seed: side.values[seed] for seed in seeds})
+            for side in sides
+        ]
+        return cls(common, [_subtract([side.at(seed) for side in common]) for seed in seeds])
+
     @property
-    def mean(self) -> float:
-        """The mean over its seeds."""
-        return mean(self.values.values())
+    def halves(self) -> tuple[Sequence[Side], Sequence[Side]]:
+        """The sides before and after the minus: one or two each."""
+        middle = len(self.sides) // 2
+        return self.sides[:middle], self.sides[middle:]
 
     @property
     def n(self) -> int:
-        """The number of different runs."""
-        return min(1, len(self.values)) if self.is_constant else len(self.values)
+        """The number of pairs."""
+        return len(self.by_seed)
 
-    def text(self, digits: int) -> str:
-        """Return its mean with the number of runs."""
-        if self.parts:
-            first, second = (f"{part.label} {number_text(part.mean, digits)}" for part in self.parts)
-            return f"({first} - {second}) ({self.n})"
-        return f"{self.label} {number_text(self.mean, digits)} ({self.n})"
+    @cached_property
+    def test(self) -> Estimate | None:
+        """The test; none of fewer than two seeds: one run of a method that depends on its seed decides nothing."""
+        return paired(self.by_seed) if self.n > 1 else None
+
+    @property
+    def value(self) -> float | None:
+        """The mean difference, or None if there is no pair."""
+        return self.test.value if self.test else next(iter(self.by_seed), None)
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation of paired differences, or None if there are too few."""
+        return stdev(self.by_seed) if self.n > 1 else None
+
+    @property
+    def obstacle(self) -> str:
+        """The reason why there is no test; empty if there is one."""
+        if self.n > 1:
+            return ""
+        if self.n == 1:
+            return CONSTANT if all(side.is_constant for side in self.sides) else ONE_SEED
+        return NO_COMMON_SEEDS if all(side.values for side in self.sides) else NOT_RUN
+
+    def texts(self, digits: int) -> list[str]:
+        """Return what is before the minus and after it, each with its means and its number of runs."""
+        return [self._half_text(half, digits) for half in self.halves]
+
+    def _half_text(self, half: Sequence[Side], digits: int) -> str:
+        means = " - ".join(f"{side.label} {number_text(mean(side.values.values()), digits)}" for side in half)
+        runs = 1 if all(side.is_constant for side in half) else self.n
+        return f"({means}) ({runs})" if len(half) > 1 else f"{means} ({runs})"
 
 
-def common_seeds(first: Side, second: Side) -> list[int]:
-    """Return the seeds at which both sides have a value."""
-    if first.is_constant or second.is_constant:
-        return sorted(second.values if first.is_constant else first.values)
-    return sorted(first.values.keys() & second.values.keys())
-
-
-def subtract(first: Side, second: Side, label: str = "") -> Side:
-    """Return the differences of two sides at their common seeds."""
-    seeds = common_seeds(first, second) if first.values and second.values else []
-    if seeds:
-        first, second = first.at(seeds), second.at(seeds)
-    values = {seed: first.values[seed] - second.values[seed] for seed in seeds}
-    return Side(label, values, first.is_constant and second.is_constant, (first, second))
+def _subtract(values: Sequence[float]) -> float:
+    first = values[0] - values[1]
+    return first - (values[2] - values[3]) if len(values) > 2 else first
 
 
 def number_text(value: float, digits: int, sign: str = "") -> str:
     """Return a number with so many digits; zero has no sign."""
     text = f"{value:{sign}.{digits}f}"
     return f"{0:.{digits}f}" if float(text) == 0 else text
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A difference of two sides, with its test if there is one."""
-
-    higher: Side
-    lower: Side
-    value: float | None = None  # None if nothing was run
-    test: Estimate | None = None
-    by_seed: tuple[float, ...] = ()  # a difference for each seed, where it is paired
-    obstacle: str = ""  # the reason why there is no test
-
-    @property
-    def n(self) -> int:
-        """The number of pairs, or of the runs of the side with fewer runs."""
-        return len(self.by_seed) or min(self.higher.n, self.lower.n)
-
-    @property
-    def spread(self) -> float | None:
-        """The standard deviation of paired differences, or None if there are too few."""
-        return stdev(self.by_seed) if len(self.by_seed) > 1 else None
-
-
-def difference(higher: Side, lower: Side) -> Difference:
-    """Test the difference of two sides, paired by seed.
-
-    There is no test of fewer than two seeds that both sides share: one run of a method that depends on its seed decides
-    nothing.
-    """
-    if not higher.values or not lower.values:
-        return Difference(higher, lower, obstacle=_missing_values_reason(higher, lower))
-    seeds = common_seeds(higher, lower)
-    if not seeds:
-        return Difference(higher, lower, higher.mean - lower.mean, obstacle=NO_COMMON_SEEDS)
-    higher, lower = higher.at(seeds), lower.at(seeds)
-    by_seed = tuple(higher.values[seed] - lower.values[seed] for seed in seeds)
-    if len(seeds) > 1:
-        test = paired(by_seed)
-        return Difference(higher, lower, test.value, test, by_seed)
-    obstacle = CONSTANT if higher.is_constant and lower.is_constant else ONE_SEED
-    return Difference(higher, lower, higher.mean - lower.mean, None, by_seed, obstacle)
-
-
-def _missing_values_reason(*sides: Side) -> str:
-    """Return why a side has no values: something was not run, or the parts of a gain share no seed."""
-    runs = [part for side in sides for part in (side.parts or (side,))]
-    return NO_COMMON_SEEDS if all(part.values for part in runs) else NOT_RUN

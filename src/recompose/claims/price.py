@@ -1,22 +1,30 @@
-"""Prices of verdicts: the replicates that decide a comparison with 80 % probability.
+"""Prices of verdicts: the replicates that decide a comparison with 80 % probability, and the time that these take.
 
 The differences are taken as normal. Their standard deviation in the sample varies as that of a normal sample does, so
 the probabilities are those of Student's t.
 """
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import sqrt
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from recompose.claims.estimates import ALPHA, POWER
-from recompose.claims.verdicts import UNDECIDED, ClaimComparison, TestedComparison
+from recompose.claims.verdicts import UNDECIDED, ClaimTests, TestedComparison
+from recompose.papers.declaration import Paper
+from recompose.parts.results import Results
+from recompose.plan import Recipe, closure
 
 if TYPE_CHECKING:
     import numpy as np
 
 MOST = 1_000  # replicates; more are not counted
 POINTS = 400  # of the distribution of the sample's standard deviation
+MEASURED, SIMILAR, GIVEN, UNKNOWN = "measured", "similar", "given", "unknown"  # sources of a spread
+Seconds = Callable[[Recipe], float | None]  # that making a recipe takes; None: unknown
+Needed = Iterable[tuple[Sequence[str], int | None]]  # methods, and the replicates that they need; None: unknown
 
 
 @dataclass(frozen=True)
@@ -81,11 +89,6 @@ def replicates_needed(question: Question, difference: float) -> int | None:
     return high if high <= MOST else None
 
 
-def needed_text(replicates: int | None) -> str:
-    """Return a number of replicates in short: "12", "> 1000"."""
-    return f"> {MOST}" if replicates is None else str(replicates)
-
-
 def spread_range(spread: float, replicates: int) -> tuple[float, float]:
     """Return the 80 % interval of the true standard deviation, given that of so many normal replicates.
 
@@ -109,26 +112,148 @@ class Price:
 
     @property
     def text(self) -> str:
-        """Both numbers of replicates in short."""
-        return f"{needed_text(self.as_measured)} / {needed_text(self.if_zero)}"
+        """Both numbers of replicates in short: "12 / > 1000"."""
+        return " / ".join(f"> {MOST}" if count is None else str(count) for count in (self.as_measured, self.if_zero))
 
 
-def price_of(comparison: ClaimComparison, spread: float, levels: tuple[float, float], expected: float) -> Price:
-    """Return the price of a comparison.
+def price(tested: TestedComparison, levels: tuple[float, float], spread: float | None = None) -> Price | None:
+    """Return the price of an undecided comparison; None if it is decided or its spread is unknown.
 
     Args:
-        comparison: the comparison.
-        spread: the standard deviation of its difference over replicates.
+        tested: the comparison; where it was not run, the difference counts as printed, which is twice the margin.
         levels: those that are left to its tests, see ClaimTests.
-        expected: the difference, if there is one.
+        spread: the standard deviation of the difference over replicates; None: as measured.
     """
-    question = Question(spread, comparison.margin, *levels, comparison.is_kept)
-    return Price(*(replicates_needed(question, difference) for difference in (expected, 0.0)))
-
-
-def price(tested: TestedComparison, levels: tuple[float, float]) -> Price | None:
-    """Return the price of an undecided comparison, see ``price_of``; None if it is decided or its spread is unknown."""
-    result = tested.difference
-    if tested.verdict != UNDECIDED or result.value is None or not result.spread:
+    comparison, expected = tested.comparison, tested.difference.value
+    spread = spread or tested.difference.spread
+    if tested.verdict != UNDECIDED or not spread:
         return None
-    return price_of(tested.comparison, result.spread, levels, result.value)
+    if expected is None:
+        expected = 0.0 if comparison.is_kept else 2 * comparison.margin
+    question = Question(spread, comparison.margin, *levels, comparison.is_kept)
+    return Price(replicates_needed(question, expected), replicates_needed(question, 0.0))
+
+
+@dataclass(frozen=True)
+class ComparisonPrice:
+    """An undecided comparison with its price."""
+
+    text: str
+    methods: tuple[str, ...]
+    difference: float | None  # measured; None: not measured
+    margin: float
+    n: int
+    spread: float | None  # the standard deviation of the difference over replicates
+    source: str  # of the spread
+    price: Price | None  # None: unknown
+    is_kept: bool = False  # the claim is that the difference is within the margin
+
+    @property
+    def as_measured(self) -> int | None:
+        """The replicates that decide it if the difference is as measured; None: unknown, or more than are counted."""
+        return self.price.as_measured if self.price else None
+
+    @property
+    def contradicts(self) -> bool:
+        """True if a difference as measured is not what the claim says."""
+        if self.difference is None:
+            return False
+        return abs(self.difference) > self.margin if self.is_kept else self.difference < self.margin
+
+
+@dataclass(frozen=True)
+class ClaimPrice:
+    """A claim on a benchmark, with the price of its undecided comparisons."""
+
+    paper: str
+    claim: str
+    benchmark: str
+    verdict: str
+    comparisons: Sequence[ComparisonPrice]  # the undecided ones; none: it is decided
+    core_seconds_as_measured: float | None = None  # runs that several comparisons share count once
+    core_seconds_if_zero: float | None = None
+
+
+def price_claims(
+    results: Results, papers: Iterable[Paper], seconds: Seconds, only: str | None = None, spread: float | None = None
+) -> Iterator[ClaimPrice]:
+    """Yield the price of each claim of some papers on each benchmark.
+
+    Args:
+        results: what was measured.
+        papers: the papers.
+        seconds: the time that a recipe takes.
+        only: the only claim to price.
+        spread: the standard deviation of all differences; None: as measured.
+    """
+    for paper in papers:
+        for benchmark in paper.benchmarks_among(results.benchmarks(paper.track)):
+            tests = ClaimTests.of(results, paper, benchmark)
+            together = partial(core_seconds, results, seconds, paper.track, benchmark)
+            for name, claim in tests.claims.items():
+                if only in (None, name):
+                    tested = tests.of_claim(claim)
+                    verdict = tested[0].verdict
+                    undecided = [each for each in tested if verdict == each.verdict == UNDECIDED]
+                    prices = [_price_comparison(tests, each, spread) for each in undecided]
+                    yield ClaimPrice(paper.name, name, benchmark, verdict, prices, *_times(prices, together))
+
+
+def _times(
+    prices: Sequence[ComparisonPrice], together: Callable[[Needed], float | None]
+) -> tuple[float | None, float | None]:
+    """Return the time that decides a claim if differences are as measured, and that if they are zero.
+
+    One comparison that contradicts a claim decides it, the cheapest one first, and so does a negligible one.
+    """
+    if not prices:
+        return None, None
+    contradicting = [price for price in prices if price.contradicts and price.as_measured]
+    decisive = [min(contradicting, key=lambda each: each.as_measured or 0)] if contradicting else prices
+    if_zero = (together([(each.methods, each.price.if_zero if each.price else None)]) for each in prices)
+    return (
+        together((each.methods, each.as_measured) for each in decisive),
+        min((time for time in if_zero if time is not None), default=None),
+    )
+
+
+def _price_comparison(tests: ClaimTests, tested: TestedComparison, given: float | None) -> ComparisonPrice:
+    """Return the price of a comparison by its spread: given, its own, or that of others in the same metric."""
+    comparison, result = tested.comparison, tested.difference
+    others = (each for each in tests.comparisons.values() if each.comparison.metrics == comparison.metrics)
+    similar = [other.difference.spread for other in others if other.difference.spread]
+    spreads = {GIVEN: given, MEASURED: result.spread, SIMILAR: median(similar) if similar else None, UNKNOWN: None}
+    source = next((source for source, spread in spreads.items() if spread), UNKNOWN)
+    return ComparisonPrice(
+        text=comparison.text if len(comparison.methods) > 1 else tested.metrics_text,
+        methods=tuple(comparison.methods),
+        difference=result.value,
+        margin=comparison.margin,
+        n=result.n,
+        spread=spreads[source],
+        source=source,
+        price=price(tested, tests.levels, spreads[source]),
+        is_kept=comparison.is_kept,
+    )
+
+
+def core_seconds(results: Results, seconds: Seconds, track: str, benchmark: str, needed: Needed) -> float | None:
+    """Return the time of the replicates that methods lack on a benchmark, or None if a number or a time is unknown.
+
+    A replicate makes anew what belongs to a track and is not that of another replicate, as published data is; methods
+    share data.
+    """
+    times: dict[str, float] = {}  # by digest
+    for methods, replicates in needed:
+        if replicates is None:
+            return None
+        for method in methods:
+            planned = results.planned(track, method, benchmark)
+            lacking = max(replicates - len(results.complete(track, method, benchmark)), 0)
+            shared = {recipe.digest for recipe in closure(planned[1:2])}
+            for recipe in closure(planned[:1]):
+                if recipe.track and recipe.digest not in shared:
+                    if (time := seconds(recipe)) is None:
+                        return None
+                    times[recipe.digest] = max(times.get(recipe.digest, 0.0), lacking * time)
+    return sum(times.values())

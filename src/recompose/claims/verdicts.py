@@ -19,8 +19,9 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, nan
+from typing import Any
 
-from recompose.claims.differences import Difference, Side, difference, number_text, subtract
+from recompose.claims.differences import Difference, Side, number_text
 from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, Estimate, holm
 from recompose.console import pluralize
 from recompose.papers.declaration import Claim, Paper
@@ -174,7 +175,7 @@ class TestedComparison:
         result = self.difference
         if result.value is None:
             return result.obstacle
-        sides = " - ".join(side.text(self.digits) for side in (result.higher, result.lower))
+        sides = " - ".join(result.texts(self.digits))
         value = number_text(result.value, self.digits, "+")
         label = f"{self.labels[0]}: " if len(self.labels) == 1 else ""
         return f"{label}{sides} = {value} {self.unit}".rstrip()
@@ -202,15 +203,12 @@ class TestedComparison:
 
     @property
     def n_text(self) -> str:
-        """The number of pairs, or of the runs of each side."""
+        """The number of pairs."""
         result = self.difference
-        if result.value is None:
-            return "0"
-        if result.higher.is_constant != result.lower.is_constant:
+        before, after = (all(side.is_constant for side in half) for half in result.halves)
+        if before != after and result.n:
             return f"{result.n}, against a constant"
-        if result.by_seed:
-            return pluralize(result.n, "pair")
-        return f"{result.higher.n} and {result.lower.n}"
+        return pluralize(result.n, "pair") if result.n else "0"
 
     @property
     def p_text(self) -> str:
@@ -238,9 +236,6 @@ def deciding_comparison(comparisons: list[TestedComparison]) -> TestedComparison
     return min(comparisons, key=rank)
 
 
-Place = tuple[str, ClaimComparison]  # a benchmark, and a comparison on it
-
-
 @dataclass(frozen=True)
 class ClaimTests:
     """The tests of a paper's claims on a benchmark."""
@@ -264,7 +259,13 @@ class ClaimTests:
             for claim in claims[name].values()
             for comparison in comparisons_of(claim)
         }
-        corrections = _corrections(differences)
+        tests = {place: result.test for place, result in differences.items() if result.test}
+        beyond = _corrected({(name, each.hypothesis): each.p_beyond(test) for (name, each), test in tests.items()})
+        within = _corrected({place: test.p_within(place[1].margin) for place, test in tests.items()})
+        corrections = {
+            (name, each): Correction(beyond[name, each.hypothesis], p, len(beyond), len(within))
+            for (name, each), p in within.items()
+        }
         comparisons = {
             comparison: TestedComparison(
                 comparison,
@@ -276,7 +277,8 @@ class ClaimTests:
             for (name, comparison), result in differences.items()
             if name == benchmark
         }
-        return cls(claims[benchmark], comparisons, _levels(differences, corrections))
+        hypotheses = ((name, comparison.hypothesis) for name, comparison in differences)
+        return cls(claims[benchmark], comparisons, (_level(hypotheses, beyond), _level(differences, within)))
 
     def of_claim(self, claim: Claim) -> list[TestedComparison]:
         """Return the comparisons that a claim rests on, the deciding one first."""
@@ -293,31 +295,17 @@ def _planned_claims(results: Results, paper: Paper, benchmark: str) -> dict[str,
     }
 
 
-def _corrections(differences: Mapping[Place, Difference]) -> dict[Place, Correction]:
-    """Return the corrected p of each tested comparison: those of differences and of margins apart."""
-    tests = {place: result.test for place, result in differences.items() if result.test}
-    beyond = {(name, comparison.hypothesis): comparison.p_beyond(test) for (name, comparison), test in tests.items()}
-    adjusted = dict(zip(beyond, holm(list(beyond.values())), strict=True))
-    within = holm([test.p_within(comparison.margin) for (_, comparison), test in tests.items()])
-    return {
-        (name, comparison): Correction(adjusted[name, comparison.hypothesis], p, len(beyond), len(within))
-        for (name, comparison), p in zip(tests, within, strict=True)
-    }
+def _corrected(p_values: Mapping[Any, float]) -> dict[Any, float]:
+    """Return the p of each test, corrected for the others."""
+    return dict(zip(p_values, holm([*p_values.values()]), strict=True))
 
 
-def _levels(places: Iterable[Place], corrections: Mapping[Place, Correction]) -> tuple[float, float]:
-    """Return the error divided by the tests of differences, and of margins, that are not significant so far.
+def _level(hypotheses: Iterable[Hashable], corrected: Mapping[Any, float]) -> float:
+    """Return the error divided by the hypotheses that are not rejected so far; what was not run is one of them.
 
-    After Holm's correction, no more than their number is against one of them. What was not run is open.
+    After Holm's correction, no more than their number is against one of them.
     """
-    known = {place: corrections.get(place) for place in places}
-    beyond = {
-        (name, comparison.hypothesis)
-        for (name, comparison), correction in known.items()
-        if correction is None or correction.beyond >= FAMILY_ALPHA
-    }
-    within = sum(correction is None or correction.within >= FAMILY_ALPHA for correction in known.values())
-    return FAMILY_ALPHA / max(1, len(beyond)), FAMILY_ALPHA / max(1, within)
+    return FAMILY_ALPHA / max(1, sum(corrected.get(each, 1.0) >= FAMILY_ALPHA for each in {*hypotheses}))
 
 
 def _label(paper: Paper, metric: str) -> str:
@@ -327,24 +315,19 @@ def _label(paper: Paper, metric: str) -> str:
 
 
 def _difference(results: Results, paper: Paper, benchmark: str, comparison: ClaimComparison) -> Difference:
-    sides = [_side(results, paper, benchmark, comparison, method, metric) for method, metric in comparison.sides]
-    pairs = list(zip(sides[::2], sides[1::2], strict=True))
-    return difference(*pairs[0]) if len(pairs) == 1 else difference(*(subtract(*pair) for pair in pairs))
-
-
-def _side(
-    results: Results, paper: Paper, benchmark: str, comparison: ClaimComparison, method: str, metric: str
-) -> Side:
-    """Return the values of a method, in the metric's unit; NaN and infinity count as not measured."""
-    label = f"{_label(paper, metric)} of {method}" if len(comparison.metrics) > 1 else method
-    factor = results.tracks[paper.track].description_of(metric).factor
-    measured = {
-        int(evaluation.labels["seed"]): factor * results.metrics(evaluation).get(metric, nan)
-        for evaluation in results.complete(paper.track, method, benchmark)
-    }
-    values = {seed: value for seed, value in sorted(measured.items()) if isfinite(value)}
+    """Return the difference of a comparison, in its metric's unit; NaN and infinity count as not measured."""
+    track, sides = results.tracks[paper.track], []
     planned = {name: results.planned(paper.track, name, benchmark) for name in comparison.methods}
-    return Side(label, values, _is_constant(results.tracks[paper.track], planned[method], planned))
+    for method, metric in comparison.sides:
+        factor = track.description_of(metric).factor
+        measured = {
+            int(evaluation.labels["seed"]): factor * results.metrics(evaluation).get(metric, nan)
+            for evaluation in results.complete(paper.track, method, benchmark)
+        }
+        values = {seed: value for seed, value in sorted(measured.items()) if isfinite(value)}
+        label = f"{_label(paper, metric)} of {method}" if len(comparison.metrics) > 1 else method
+        sides.append(Side(label, values, _is_constant(track, planned[method], planned)))
+    return Difference.of(sides)
 
 
 def _is_constant(track: Track, planned: list[Recipe], compared: Mapping[str, list[Recipe]]) -> bool:

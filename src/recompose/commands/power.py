@@ -1,26 +1,22 @@
 """`recompose power`: the replicates and core-hours that would decide each undecided claim."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from statistics import median
+from collections.abc import Iterator
 
 from rich.console import Console
 
-from recompose.claims.price import Price, price_of, spread_range
-from recompose.claims.verdicts import UNDECIDED, VERDICTS, ClaimTests, TestedComparison
+from recompose.claims.price import GIVEN, MEASURED, SIMILAR, UNKNOWN, ClaimPrice, price_claims, spread_range
+from recompose.claims.verdicts import UNDECIDED, VERDICTS
 from recompose.console import line, new_table, pluralize, print_json, print_line, rough_duration
 from recompose.costs import Costs
 from recompose.errors import PlanError
-from recompose.papers.declaration import Claim, Paper
+from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
-from recompose.plan import closure
+from recompose.plan import Recipe
 from recompose.tables.lineage import Made, read_values
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
-MEASURED, SIMILAR, GIVEN, UNKNOWN = "measured", "similar", "given", "unknown"  # sources of a spread
 SOURCES = {
     SIMILAR: "~ the median of other comparisons in the same metric, where the runs have one replicate",
     GIVEN: "~ as given by --spread",
@@ -28,176 +24,32 @@ SOURCES = {
 }
 ROUGH_BELOW = 5  # replicates: the spread of fewer is rough
 NUMBERS = ("diff.", "margin", "spread", "n", "replicates", "core time")
-Needed = Iterable[tuple[Sequence[str], int | None]]  # methods, and the replicates that they need; None: unknown
-
-
-@dataclass(frozen=True)
-class ComparisonPrice:
-    """The replicates that decide an undecided comparison with 80 % probability."""
-
-    text: str
-    methods: tuple[str, ...]
-    difference: float | None  # measured; None: not measured
-    margin: float
-    n: int
-    spread: float | None  # the standard deviation of the difference over replicates
-    source: str  # of the spread
-    price: Price | None  # None: unknown; where nothing was measured, as printed: twice the margin
-    is_kept: bool = False  # the claim is that the difference is within the margin
-
-    @property
-    def as_measured(self) -> int | None:
-        """The replicates that decide it if the difference is as measured; None: unknown, or more than are counted."""
-        return self.price.as_measured if self.price else None
-
-    @property
-    def contradicts(self) -> bool:
-        """True if a difference as measured is not what the claim says."""
-        if self.difference is None:
-            return False
-        return abs(self.difference) > self.margin if self.is_kept else self.difference < self.margin
-
-
-@dataclass(frozen=True)
-class ClaimPrice:
-    """A claim on a benchmark, with the price of its undecided comparisons."""
-
-    paper: str
-    claim: str
-    benchmark: str
-    verdict: str
-    comparisons: tuple[ComparisonPrice, ...]  # the undecided ones; none: it is decided
-    core_seconds_as_measured: float | None = None  # runs that several comparisons share count once
-    core_seconds_if_zero: float | None = None
 
 
 def power(work: Workspace, papers: list[Paper], claim: str | None, spread: float | None, *, as_json: bool) -> None:
-    """Print the price of each undecided claim of some papers."""
-    prices = price_claims(work, papers, claim, spread)
-    if as_json:
-        print_json(prices)
-        return
-    show_power(Console(), prices)
-    if not _has_scores(work):
-        print_line(Console(), f"Numbers are those in {work.reports_place}: no scores are on this disk.")
-
-
-def price_claims(
-    work: Workspace, papers: Sequence[Paper], only: str | None = None, spread: float | None = None
-) -> list[ClaimPrice]:
-    """Return the price of each claim of some papers on each benchmark of the profile, by scores on this disk, or where
-    there are none, by the numbers in the reports.
-
-    Args:
-        work: the workspace.
-        papers: the papers.
-        only: the only claim to price.
-        spread: the standard deviation of all differences; None: as measured.
+    """Print the price of each undecided claim of some papers, by scores on this disk, or where there are none, by the
+    numbers in the reports.
 
     Raises:
         PlanError: no paper has the claim.
     """
     names = [name for paper in papers for name in paper.claims]
-    if only is not None and only not in names:
-        raise PlanError(f"no claim is called {only!r}{nearest(only, names)}", code="unknown-claim", place=only)
-    published = None if _has_scores(work) else read_values(work.reports, Made.read(work.reports))
-    prices, costs, results = list[ClaimPrice](), Costs.of(work, work.plan), StoredResults(work, published)
-    for paper in papers:
-        for benchmark in paper.benchmarks_among(work.plan.benchmarks(paper.track)):
-            tests = ClaimTests.of(results, paper, benchmark)
-            together = partial(_core_seconds, costs, results, paper.track, benchmark)
-            for name, claim in tests.claims.items():
-                if only in (None, name):
-                    prices.append(_price_claim(together, tests, (paper.name, name, benchmark), claim, spread))
-    return prices
+    if claim is not None and claim not in names:
+        raise PlanError(f"no claim is called {claim!r}{nearest(claim, names)}", code="unknown-claim", place=claim)
+    has_scores, costs = any(map(work.store.is_complete, work.plan.of("evaluations"))), Costs.of(work, work.plan)
+    results = StoredResults(work, None if has_scores else read_values(work.reports, Made.read(work.reports)))
 
+    def seconds(recipe: Recipe) -> float | None:
+        estimate = costs.estimate(recipe)
+        return estimate.seconds if estimate else None
 
-def _has_scores(work: Workspace) -> bool:
-    return any(map(work.store.is_complete, work.plan.of("evaluations")))
-
-
-def _price_claim(
-    together: Callable[[Needed], float | None],
-    tests: ClaimTests,
-    place: tuple[str, str, str],
-    claim: Claim,
-    spread: float | None,
-) -> ClaimPrice:
-    comparisons = tests.of_claim(claim)
-    verdict = comparisons[0].verdict
-    if verdict != UNDECIDED:
-        return ClaimPrice(*place, verdict, ())
-    prices = tuple(_price(tested, tests, spread) for tested in comparisons if tested.verdict == UNDECIDED)
-    as_measured = together([(comparison.methods, comparison.as_measured) for comparison in _decisive(prices)])
-    # one negligible comparison decides a claim: the one that is decided first
-    if_zero = (together([(each.methods, each.price.if_zero if each.price else None)]) for each in prices)
-    cheapest = min((seconds for seconds in if_zero if seconds is not None), default=None)
-    return ClaimPrice(*place, verdict, prices, as_measured, cheapest)
-
-
-def _price(tested: TestedComparison, tests: ClaimTests, given: float | None) -> ComparisonPrice:
-    comparison, result = tested.comparison, tested.difference
-    spread, source = _spread(tested, tests, given)
-    printed = 0.0 if comparison.is_kept else 2 * comparison.margin
-    expected = printed if result.value is None else result.value
-    return ComparisonPrice(
-        comparison.text if len(comparison.methods) > 1 else tested.metrics_text,
-        tuple(comparison.methods),
-        result.value,
-        comparison.margin,
-        result.n,
-        spread,
-        source,
-        price_of(comparison, spread, tests.levels, expected) if spread else None,
-        comparison.is_kept,
-    )
-
-
-def _spread(tested: TestedComparison, tests: ClaimTests, given: float | None) -> tuple[float | None, str]:
-    """Return the spread of a comparison, given, its own, or that of others in the same metric; and its source."""
-    if given is not None:
-        return given, GIVEN
-    if tested.difference.spread:
-        return tested.difference.spread, MEASURED
-    similar = [
-        other.difference.spread
-        for other in tests.comparisons.values()
-        if other.difference.spread and other.comparison.metrics == tested.comparison.metrics
-    ]
-    return (median(similar), SIMILAR) if similar else (None, UNKNOWN)
-
-
-def _decisive(prices: tuple[ComparisonPrice, ...]) -> list[ComparisonPrice]:
-    """Return the comparisons that decide a claim if differences are as measured: the cheapest one that contradicts it,
-    or all if none does.
-    """
-    counts = {case: case.as_measured for case in prices if case.contradicts and case.as_measured}
-    return [min(counts, key=lambda each: counts[each])] if counts else list(prices)
-
-
-def _core_seconds(costs: Costs, results: StoredResults, track: str, benchmark: str, needed: Needed) -> float | None:
-    """Return the time of the replicates that methods lack on a benchmark, or None if a number or a time is unknown.
-
-    A replicate makes anew what belongs to a track and is not that of another replicate, as published data is; methods
-    share data.
-    """
-    missing: dict[str, int] = {}
-    for methods, replicates in needed:
-        if replicates is None:
-            return None
-        for method in methods:
-            complete = len(results.complete(track, method, benchmark))
-            missing[method] = max(missing.get(method, 0), replicates - complete)
-    seconds: dict[str, float] = {}  # by digest
-    for method, more in missing.items():
-        planned = results.planned(track, method, benchmark)
-        shared = {recipe.digest for recipe in closure(planned[1:2])}
-        for recipe in closure(planned[:1]):
-            if recipe.track and recipe.digest not in shared:
-                if (estimate := costs.estimate(recipe)) is None:
-                    return None
-                seconds[recipe.digest] = max(seconds.get(recipe.digest, 0.0), more * estimate.seconds)
-    return sum(seconds.values())
+    prices = [*price_claims(results, papers, seconds, claim, spread)]
+    if as_json:
+        print_json(prices)
+        return
+    show_power(Console(), prices)
+    if not has_scores:
+        print_line(Console(), f"Numbers are those in {work.reports_place}: no scores are on this disk.")
 
 
 def show_power(console: Console, prices: list[ClaimPrice]) -> None:
