@@ -46,7 +46,7 @@ def documents_of(
         >>> document["dataset"], document["metrics"]
         ('sugar_crepe/swap_obj', {'text_acc': 0.5, 'acc': 0.5})
     """
-    pretrained = (result.weights.name or NO_WEIGHTS) + (f" alpha {result.alpha:g}" if result.alpha != 1 else "")
+    pretrained = (result.weights.get("name") or NO_WEIGHTS) + (f" alpha {result.alpha:g}" if result.alpha != 1 else "")
     for leaf in dict.fromkeys(_dataset(name, queries) for name in result.items):
         numbers = {name.removeprefix(PREFIX): value for name, value in result.metrics.items()}
         task, metrics = _metrics(leaf, numbers, queries)

@@ -113,7 +113,7 @@ def encode(
         raise DataError("these suites have no texts", code="no-items", place="texts")
     for picture in pictures if not skip_broken else ():
         if reason := _path_problem(root, picture.path):
-            raise broken_error(broken_image(suites, picture, reason))  # better now than after hours
+            raise broken_error(suites, picture, reason)  # better now than after hours
     ids, order = longest_first(tokenizer, texts)
     texts = [texts[number] for number in order.tolist()]
 
@@ -137,7 +137,7 @@ def encode(
             batch = pictures[first : first + batch_size]
             if faults and not skip_broken:
                 row = min(faults)
-                raise broken_error(broken_image(suites, batch[row], faults[row]))
+                raise broken_error(suites, batch[row], faults[row])
             embeddings = np.zeros((len(batch), state["width"]), dtype=np.float32)
             readable = [row for row in range(len(batch)) if row not in faults]
             if readable:
@@ -153,7 +153,7 @@ def encode(
         stored[: len(texts)],
         {picture: row for row, picture in enumerate(pictures)},
         {text: row for row, text in enumerate(texts)},
-        tuple(broken_image(suites, pictures[row], broken[str(row)]) for row in sorted(map(int, broken))),
+        tuple(_broken(suites, pictures[row], broken[str(row)]) for row in sorted(map(int, broken))),
     )
 
 
@@ -257,7 +257,7 @@ def _path_problem(root: Path, name: str) -> str:
     return "" if (root / name).is_file() else f"{root / name} does not exist"
 
 
-def broken_image(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
+def _broken(suites: Sequence[Suite], picture: Picture, reason: str) -> Broken:
     """Return an unreadable image with the first item that shows it, in words."""
     for suite in suites:
         same = [number for number, image in enumerate(suite.images) if image == picture]
@@ -269,11 +269,11 @@ def broken_image(suites: Sequence[Suite], picture: Picture, reason: str) -> Brok
     return Broken(picture, reason, "no item")
 
 
-def broken_error(broken: Broken) -> DataError:
-    """Return the error of an unreadable image, with the remedy."""
-    remedy = "Repair it, or leave out its items with --skip-broken"
-    message = f"{broken.reason}; first shown by {broken.first_item}. {remedy}"
-    return DataError(message, code="broken-image", place=f"{broken.picture.path}, {broken.first_item}")
+def broken_error(suites: Sequence[Suite], picture: Picture, reason: str) -> DataError:
+    """Return the error of an unreadable image, with the first item that shows it, and the remedy."""
+    first = _broken(suites, picture, reason).first_item
+    message = f"{reason}; first shown by {first}. Repair it, or leave out its items with --skip-broken"
+    return DataError(message, code="broken-image", place=f"{picture.path}, {first}")
 
 
 def _key(

@@ -27,7 +27,7 @@ from recompose.harness.checkpoints import (
     find_weights,
     load_model,
 )
-from recompose.harness.encoding import Encoded, broken_error, broken_image, encode
+from recompose.harness.encoding import Encoded, broken_error, encode
 from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, EvaluationSummary
 from recompose.harness.own_model import is_own, load_own_model
 from recompose.harness.stored_evaluation import RESULTS, digests
@@ -248,7 +248,7 @@ def _readable(suites: Sequence[Suite], encoded: Encoded) -> Iterator[SurveyedSui
     for suite in suites:
         pictures = {*suite.images}
         if broken := [broken for broken in encoded.broken if broken.picture in pictures]:
-            error = broken_error(broken_image([suite], broken[0].picture, broken[0].reason))
+            error = broken_error([suite], broken[0].picture, broken[0].reason)
             yield without_images(suite, {image.picture.path for image in broken}, "broken", error)
         else:
             yield SurveyedSuite(suite.name, "complete", suite)

@@ -23,17 +23,11 @@ from recompose.tracks.vlc.suites.values import check
 RESULTS = "results.json"
 
 
-class Weights(BaseModel):
-    """The weights of an evaluated model."""
-
-    name: str | None  # None: a function of the user's own that was called without
-
-
 class EvaluationResult(BaseModel):
     """The parts of ``results.json`` that other commands read."""
 
     model: str
-    weights: Weights
+    weights: dict[str, str | None]  # without a name: a function of the user's own that was called without any
     alpha: float = 1.0
     suites: list[str]
     metrics: dict[str, float]
@@ -61,8 +55,8 @@ class EvaluationResult(BaseModel):
     @property
     def title(self) -> str:
         """The model and its weights."""
-        weights = f" with {self.weights.name}" if self.weights.name else ""
-        return f"{self.model}{weights}" + (f", alpha {self.alpha:g}" if self.alpha != 1 else "")
+        name = self.weights.get("name")
+        return f"{self.model}{f' with {name}' if name else ''}" + (f", alpha {self.alpha:g}" if self.alpha != 1 else "")
 
 
 @dataclass(frozen=True)
