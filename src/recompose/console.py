@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from pydantic_core import to_jsonable_python
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -55,21 +54,6 @@ def print_findings(subject: str, rows: Iterable[tuple[str, Part, str, str]]) -> 
             text.append(f"\n  {printable(remedy)}", "dim")
         table.add_row(line(name), line(state), text)
     Console().print(table)
-
-
-def escape_markup(text: str) -> str:
-    """Return printable text in which rich sees no markup."""
-    return escape(printable(text))
-
-
-def clock_duration(seconds: float) -> str:
-    """Return a duration in hours and minutes.
-
-    >>> clock_duration(40), clock_duration(3 * 3600 + 100)
-    ('0:01', '3:02')
-    """
-    minutes = round(seconds / 60) or int(seconds > 0)
-    return f"{minutes // 60}:{minutes % 60:02}"
 
 
 def rough_duration(seconds: float) -> str:
@@ -119,12 +103,10 @@ def state_colour(state: str) -> str:
     return STATES.get(state, "red")
 
 
-def gibibytes(count: int | None) -> str:
-    """Return an amount of memory, empty where it is unknown.
+def gibibytes(count: int) -> str:
+    """Return an amount of memory.
 
-    >>> gibibytes(3 * 2**29), gibibytes(2**25), gibibytes(None)
-    ('1.5 GiB', '32 MiB', '')
+    >>> gibibytes(3 * 2**29), gibibytes(2**25)
+    ('1.5 GiB', '32 MiB')
     """
-    if count is None:
-        return ""
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 / 10 else f"{count / 2**20:.0f} MiB"

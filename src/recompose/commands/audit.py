@@ -8,15 +8,14 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from recompose.audit.audit import audit, audit_document, check_index, check_lock, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
 from recompose.commands.release import open_release
-from recompose.console import first, pluralize, print_json, print_line, state_colour
+from recompose.console import Part, first, line, new_table, pluralize, print_json, print_line, state_colour
 from recompose.errors import DamagedError
 from recompose.papers.declaration import Paper
-from recompose.progress import printable, say
+from recompose.progress import say
 from recompose.site.build import page_of
 from recompose.tables.index import PAGE, index_texts
 from recompose.tables.published import PublishedLineage
@@ -144,16 +143,12 @@ def _table(audited: Audit, *, full: bool) -> Table:
     rows: dict[str, Counter[str]] = {}
     for name in audited.states:
         rows.setdefault(name if full else name.partition("/")[0], Counter()).update(_counts(audited, name))
-    total = sum(rows.values(), Counter[str]())
+    rows["all cells"] = total = sum(rows.values(), Counter[str]())
     words = [word for word in (CURRENT, FOLLOWED, *reversed(STATES[:-1])) if word == CURRENT or total[word]]
-    table = Table(box=None)
-    table.add_column("artifact" if full else "paper")
-    for word in words:
-        table.add_column(word, justify="right")
+    table = new_table(["artifact" if full else "paper"], words)
     for name, cells in rows.items():
         if cells:
-            table.add_row(Text(printable(name)), *(str(cells[word]) for word in words))
-    table.add_row("[bold]all cells[/bold]", *(str(total[word]) for word in words))
+            table.add_row(line(name), *(str(cells[word]) for word in words))
     return table
 
 
@@ -163,18 +158,16 @@ def _counts(audited: Audit, artifact: str) -> Counter[str]:
     return states + Counter({FOLLOWED: followed}) - Counter({UNCHECKED: followed})
 
 
-def _outcome(audited: Audit) -> list[str | tuple[str, str]]:
+def _outcome(audited: Audit) -> list[Part]:
     evaluations = f"{audited.recomputed} of {audited.evaluations} evaluations"
     values = f", {audited.published} as in values.json, as their scores are not here" if audited.published else ""
     runs = f"{evaluations} recomputed from their scores{values}, {audited.files} files read"
-    if audited.clean and not audited.unchecked:
+    if not audited.clean:
+        by_state = Counter(finding.state for finding in audited.findings)
+        counts = ", ".join(f"{by_state[state]} {state}" for state in STATES if by_state[state])
+        return [("not clean", "bold red"), f": findings: {counts}; {runs}"]
+    if not audited.unchecked:
         return [("clean", "bold green"), f": everything in the reports follows from its runs; {runs}"]
-    if audited.clean and 0 < len(audited.numbers) == audited.evaluations:
-        count, numbers = sum(map(len, audited.compared.values())), audited.cells.total()
-        text = f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"
-        return [(f"clean as far as {'values' if audited.published else 'scores'} show", "bold green"), text]
-    if audited.clean:
-        return [("nothing found", "bold"), f", but some parts could not be checked, see above; {runs}"]
-    by_state = Counter(finding.state for finding in audited.findings)
-    counts = ", ".join(f"{by_state[state]} {state}" for state in STATES if by_state[state])
-    return [("not clean", "bold red"), f": findings: {counts}; {runs}"]
+    count, numbers = sum(map(len, audited.compared.values())), audited.cells.total()
+    word = f"clean as far as {'values' if audited.published else 'scores'} show" if count else "nothing found"
+    return [(word, "bold green"), f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"]

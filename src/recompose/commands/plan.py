@@ -11,7 +11,6 @@ from rich.table import Table
 
 from recompose.commands.status import needed_by
 from recompose.console import (
-    clock_duration,
     counted,
     first,
     gibibytes,
@@ -241,7 +240,7 @@ def _total(plan: WorkPlan) -> Iterator[str]:
     estimates = [(item.estimate, item.gpus) for item in plan.to_make if item.estimate]
     if not estimates:
         return
-    text = f"{'At least' if plan.left.unknown else 'About'} {clock_duration(plan.left.seconds)} (h:mm) left"
+    text = f"{'At least' if plan.left.unknown else 'About'} {rough_duration(plan.left.seconds)} left"
     text += f" on {pluralize(os.cpu_count() or 1, 'core')}"
     if gpu_seconds := sum(estimate.seconds * gpus for estimate, gpus in estimates):
         memory = max((estimate.memory or 0 for estimate, _ in estimates), default=0)

@@ -10,7 +10,7 @@ from itertools import chain
 from rich.console import Console
 from rich.text import Text
 
-from recompose.console import clock_duration, line, new_table, pluralize, print_json, print_line, rough_duration
+from recompose.console import line, new_table, pluralize, print_json, print_line, rough_duration
 from recompose.costs import Costs, TimeLeft, time_left
 from recompose.errors import DamagedError
 from recompose.papers.declaration import Paper
@@ -143,7 +143,7 @@ def _headline(status: Status) -> Iterator[str]:
     if running:
         yield f"{pluralize(running, 'process', 'processes')} running"
     if left.seconds:
-        yield f"about {clock_duration(left.seconds)} left"
+        yield f"about {rough_duration(left.seconds)} left"
     if left.unknown:
         yield f"no estimate for {pluralize(left.unknown, 'job')}"
 
