@@ -31,6 +31,7 @@ def test_a_file_is_one_of_the_folder_of_the_call_or_of_the_project(
         ("mcsi/table-2", "unknown-paper", "mcsi", "'msci'"),
         ("msci/tabel-2", "unknown-artifact", "tabel-2", "'table-2'"),
         ("msci", "no-artifact", "msci", "table-2"),
+        ("reports/study/msci/table-2.csv", "other-profile", "reports/study/msci/table-2.csv", "PROFILE=study"),
         ("", "unknown-paper", "", "msci"),
         (".", "unknown-paper", ".", "msci"),
         ("/", "unknown-paper", "", "msci"),

@@ -15,7 +15,7 @@ from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.parts.cells import Cell
 from recompose.tables.lineage import SUFFIX, lineage_path
-from recompose.workspace import Workspace
+from recompose.workspace import PROFILE, Workspace
 
 SHOWN = 12  # names that an error lists
 SEPARATOR = "#"
@@ -23,21 +23,26 @@ FORM = "reports/PROFILE/PAPER/ARTIFACT#ROW/COLUMN, or ROW/COLUMN/VIEW where a ta
 
 
 def find_artifact(work: Workspace, name: str) -> Path:
-    """Return the path of an artifact's lineage.
+    """Return the path of an artifact's lineage in the reports of the profile.
 
     Args:
         work: the workspace.
-        name: ``msci/table-2``, ``comparisons/my-csp/table``, or one of the artifact's files, of any profile.
+        name: ``msci/table-2``, ``comparisons/my-csp/table``, or one of the artifact's files.
 
     Raises:
-        TraceError: there is no such paper, or it has no such artifact; the message names the nearest one.
+        TraceError: there is no such paper, it has no such artifact, or the file is another profile's; the message names
+            the nearest one, or the remedy.
     """
     path = Path(name.removeprefix(f"{FOLDER}/"))
-    for place in (work.root / path, path.absolute()):
-        if place.name and lineage_path(place).is_file():
-            return lineage_path(place)
-    if len(path.parts) > 2:
-        return lineage_path(work.root / path)
+    places = [lineage_path(place) for place in (work.root / path, path.absolute()) if place.name]
+    file = next((place for place in places if place.is_file()), places[0] if len(path.parts) > 2 else None)
+    if file and file.resolve().parent.parent == work.reports.resolve():
+        return file.resolve()
+    if file:
+        message = (
+            f"{file} is not in {work.reports_place}, the reports of the profile; choose another one with {PROFILE}"
+        )
+        raise TraceError(message, code="other-profile", place=name)
     folder, _, artifact = str(path).partition("/")
     paper = find_paper(work, folder)
     if not artifact:
@@ -86,15 +91,12 @@ class CellPlace:
         """Return the place that a text names.
 
         Raises:
-            TraceError: the text has another form, or names another profile's reports.
+            TraceError: the text has another form, or names no artifact.
         """
         file, _, within = text.partition(SEPARATOR)
         if not (file and within):
             raise TraceError(f"{text!r} names no cell; write {FORM}", code="no-cell", place=text)
         path = find_artifact(work, file)
-        if path.parent.parent != work.reports:
-            message = f"{path.parent} is no folder of {work.reports_place}, the reports of the chosen profile"
-            raise TraceError(message, code="other-profile", place=text)
         return cls(f"{path.parent.name}/{path.name.removesuffix(SUFFIX)}", within)
 
     def find(self, cells: Sequence[Cell]) -> Cell:

@@ -173,7 +173,7 @@ def show_contents(console: Console, artifact: Artifact, cells: list[Cell], *, is
         names = [(title, ", ".join(first(_distinct(of, part), MOST_NAMES))) for title, of, part in parts]
         _show_lines(console, [(title, texts) for title, texts in names if texts])
     else:
-        _show_lines(console, _titled("measured", first(map(_text_in_place, measured), MOST_NAMES)))
+        _show_lines(console, (("measured", text) for text in first(map(_in_place, measured), MOST_NAMES)))
     if measured:
         place = f"--row {quote(measured[0].row)} --column {quote(measured[0].column)}"
         print_line(console, ("one value: ", "dim"), f"recompose trace {quote(artifact.title)} {place}")
@@ -183,14 +183,14 @@ def show_printed(console: Console, artifact: Artifact, cell: Cell) -> None:
     """Print a value that a paper printed, and what is measured beside it."""
     assert artifact.paper is not None
     paper, flags = artifact.paper, artifact.paper.artifacts[artifact.name].flags
-    beside = [_text_in_place(peer) for peer in measured_beside(paper, artifact.lineage.cells, cell)]
+    beside = first(map(_in_place, measured_beside(paper, artifact.lineage.cells, cell)), MOST)
+    print_line(console, (cell.text, "bold"), f"  {artifact.title} · {cell.row} · {cell.column}")
     lines = [
         ("printed", f"by {paper.title} ({paper.authors}, {paper.venue}); not measured here, so no run made it"),
         ("file", f"papers/{paper.name}/reported/{artifact.name}.csv"),
         *(("flag", flag.text) for flag in flags if (flag.row, flag.column) == (cell.row, cell.column)),
-        *_titled("measured", first(beside, MOST) or [f"nothing: {cell.row} is quoted from the paper only"]),
+        *(("measured", text) for text in beside or [f"nothing: {cell.row} is quoted from the paper only"]),
     ]
-    print_line(console, (cell.text, "bold"), f"  {artifact.title} · {cell.row} · {cell.column}")
     _show_lines(console, lines)
 
 
@@ -204,11 +204,11 @@ def measured_beside(paper: Paper, cells: Iterable[Cell], printed: Cell) -> list[
 def show_traced(console: Console, work: Workspace, artifact: Artifact, traced: TraceResult, *, full: bool) -> None:
     """Print a measured value: trust, value, sources and commands; in full with everything behind it."""
     cell, trust, most = traced.cell, traced.trust, sys.maxsize if full else MOST
-    place = " · ".join(part for part in (artifact.title, cell.row, cell.column, cell.view) if part)
+    place = " · ".join(filter(None, (artifact.title, cell.row, cell.column, cell.view)))
     print_line(console, (cell.text, "bold"), f"  {place}")
     word = {UNCHECKED: "not verified here", CURRENT: "current: nothing speaks against it"}.get(trust.state, trust.state)
     lines = [
-        *_titled("trust", ["; ".join(filter(None, (word, trust.note))), *first(traced.reasons, most)]),
+        *(("trust", text) for text in ("; ".join(filter(None, (word, trust.note))), *first(traced.reasons, most))),
         *_value_lines(traced, most),
         *_claim_lines(traced, artifact.paper, most),
         *_origin_lines(work, artifact, traced, most),
@@ -246,38 +246,32 @@ def _claim_lines(traced: TraceResult, paper: Paper | None, most: int) -> Iterato
         return
     if claim := paper.claims.get(traced.cell.row) if paper else None:
         yield "claim", claim.sentence
+    unit = f", in {evidence.unit}" if evidence.unit else ""
     for side in evidence.values if is_full else dict.fromkeys(evidence.comparisons[0].sides):
-        unit = f", in {evidence.unit}" if evidence.unit else ""
         yield side, f"{_by_seed(evidence.values[side], most)}{unit}"
-    for place, comparison in enumerate(evidence.comparisons[:most]):
-        yield "" if place else "compared", _comparison_text(evidence, comparison)
-        if is_full:
-            yield from _test_lines(evidence, comparison)
-    if len(evidence.comparisons) > most:
-        yield "", f"and {len(evidence.comparisons) - most} more comparisons"
-    yield "", "p after correction; price: replicates, if the difference is as measured / if it is zero"
+    texts = (text for comparison in evidence.comparisons for text in _test_texts(evidence, comparison, is_full))
+    yield from (("compared", text) for text in first(texts, most))
+    yield "compared", "p after correction; price: replicates, if the difference is as measured / if it is zero"
 
 
-def _comparison_text(evidence: ClaimEvidence, comparison: ComparisonEvidence) -> str:
-    """Return a comparison in one sentence: verdict, difference, p after correction, and price."""
-    parts = [f"{comparison.text}: {comparison.verdict}"]
-    if test := comparison.test:
+def _test_texts(evidence: ClaimEvidence, comparison: ComparisonEvidence, is_full: bool) -> Iterator[str]:
+    """Yield a comparison in one sentence: verdict, difference, p after correction, and price; in full also its
+    differences by seed, and its test before correction.
+    """
+    test, parts = comparison.test, [f"{comparison.text}: {comparison.verdict}"]
+    if test:
         parts.append(f"{test.difference:+.4g} at {test.replicates} replicates")
     if comparison.p is not None and comparison.p_margin is not None:
         within = f"{comparison.p_margin:.3g} (within {comparison.margin:g})"
         parts.append(f"p {comparison.p:.3g} ({'beyond it' if comparison.is_kept else 'not zero'}), {within}")
     if comparison.price:
         parts.append(f"price {comparison.price}")
-    return "; ".join(parts)
-
-
-def _test_lines(evidence: ClaimEvidence, comparison: ComparisonEvidence) -> Iterator[Pair]:
-    """Yield the differences of a comparison by seed, and its test before correction."""
-    if differences := evidence.differences(comparison):
-        yield "", f"differences by seed: {_by_seed(differences, sys.maxsize)}"
-    if test := comparison.test:
+    yield "; ".join(parts)
+    if is_full and (differences := evidence.differences(comparison)):
+        yield f"differences by seed: {_by_seed(differences, sys.maxsize)}"
+    if is_full and test:
         families = f"{evidence.family} and {evidence.margin_family} comparisons"
-        yield "", f"before correction among {families}: p {test.p:.4g}, {test.p_margin:.4g} (within the margin)"
+        yield f"before correction among {families}: p {test.p:.4g}, {test.p_margin:.4g} (within the margin)"
 
 
 def _origin_lines(work: Workspace, artifact: Artifact, traced: TraceResult, most: int) -> Iterator[Pair]:
@@ -295,8 +289,8 @@ def _origin_lines(work: Workspace, artifact: Artifact, traced: TraceResult, most
     changed = (text for run in runs.values() for text in changed_settings(work, artifact.lineage.track, run))
     yield "runs", ", ".join(first((f"{key} (seed {run.labels.get('seed')})" for key, run in runs.items()), most))
     yield "source", ", ".join(dict.fromkeys(_source_file(work, name) for name in classes))
-    default = ["as in the method's section of params.yaml"]
-    yield from _titled("settings", first(dict.fromkeys(changed), most) or default)
+    settings = first(dict.fromkeys(changed), most) or ["as in the method's section of params.yaml"]
+    yield from (("settings", text) for text in settings)
 
 
 def _source_file(work: Workspace, name: str) -> str:
@@ -331,7 +325,7 @@ def _source_lines(traced: TraceResult) -> Iterator[Pair]:
         commits = sorted({short(build.commit or "none") for build in made})
         seconds = sum(build.seconds for build in traced.made.values())
         yield "made", f"{' to '.join(dict.fromkeys((days[0], days[-1])))} on {'; '.join(first(machines, 2))}"
-        yield "", f"commit {', '.join(first(commits, 3))}; all of it took {seconds:.1f} s"
+        yield "made", f"commit {', '.join(first(commits, 3))}; all of it took {seconds:.1f} s"
 
 
 def _show_records(console: Console, work: Workspace, traced: TraceResult) -> None:
@@ -372,20 +366,17 @@ def _distinct(cells: Iterable[Cell], part: str) -> list[str]:
     return [name for name in dict.fromkeys(getattr(cell, part) for cell in cells) if name]
 
 
-def _text_in_place(cell: Cell) -> str:
-    return f"{cell.text}  {' · '.join(part for part in (cell.row, cell.column, cell.view) if part)}"
-
-
-def _titled(title: str, texts: Iterable[str]) -> list[Pair]:
-    """Return lines of which the first has a title."""
-    return [(title if place == 0 else "", text) for place, text in enumerate(texts)]
+def _in_place(cell: Cell) -> str:
+    """Return the text of a cell with its place in its artifact."""
+    return f"{cell.text}  {' · '.join(filter(None, (cell.row, cell.column, cell.view)))}"
 
 
 def _show_lines(console: Console, lines: Iterable[Pair], trust_colour: str = "") -> None:
-    """Print titles and texts in two columns; texts are printed as they are."""
-    table = Table.grid(padding=(0, 2))
+    """Print titles, each once, and texts in two columns; texts are printed as they are."""
+    table, last = Table.grid(padding=(0, 2)), ""
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for title, text in lines:
-        table.add_row(line(title), line((text, trust_colour if title == "trust" else "")))
+        table.add_row(line("" if title == last else title), line((text, trust_colour if title == "trust" else "")))
+        last = title
     console.print(table)
