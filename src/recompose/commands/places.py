@@ -39,9 +39,7 @@ def find_artifact(work: Workspace, name: str) -> Path:
     if file and file.resolve().parent.parent == work.reports.resolve():
         return file.resolve()
     if file:
-        message = (
-            f"{file} is not in {work.reports_place}, the reports of the profile; choose another one with {PROFILE}"
-        )
+        message = f"{file} is not in {work.reports_place}; {PROFILE}={file.parent.parent.name} chooses its profile"
         raise TraceError(message, code="other-profile", place=name)
     folder, _, artifact = str(path).partition("/")
     paper = find_paper(work, folder)
