@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from recompose.audit.findings import STATES, UNCHECKED, Audit, Trust
+from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Trust
 from recompose.claims.cells import PARTS, note, verdict_counts, verdicts_by_benchmark
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import generalisation, outcome, reading, scope_text
 from recompose.digest import short
 from recompose.errors import ParamsError
 from recompose.files import Document, read_text
-from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Flag, Paper
+from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Claim, Paper
 from recompose.params.schema import Params
 from recompose.parts.cells import Cell
 from recompose.records import Build, Description, code_text, flat
@@ -28,27 +28,36 @@ from recompose.tracks.track import Track
 
 SPREAD = " ± "
 SOURCES = ("measured", "reported")  # of the values in a grid
-# what a click shows of a cell
+# what a press shows of a cell
 SHOWN = ("row", "column", "view", "text", "n", "made_from", "missing", "aggregate")
-Place = tuple[str, str, str]  # source, row and column of a value in a grid
+
+
+@dataclass
+class Shown:
+    """A cell in its place on the page; the number of a measured one leads to what a press shows."""
+
+    cell: Cell
+    number: int | None = None  # None: it was printed
+    state: str = ""
+    rank: int = 0  # in its column, see ``ranks``
+    flag: int = 0  # the number of the flag of a printed value
+    room: str = ""  # the spread whose room it leaves
 
 
 @dataclass
 class Site:
-    """The page while it is put together: measured cells are numbered, with what a click shows."""
+    """The page while it is put together: measured cells are numbered, with what a press shows."""
 
     papers: list[Paper]
     published: PublishedLineage
     audit: Audit
     params: Params
     tracks: Mapping[str, Track]
-    _cells: list[Document] = field(init=False)
-    _dialogs: list[Document] = field(init=False)  # of claims on data sets
-    _numbers: dict[tuple[str, tuple[str, ...]], int] = field(init=False)  # of cells, by artifact and key
+    _pressed: list[Document] = field(default_factory=list)  # what a press shows of each measured cell
+    _dialogs: list[Document] = field(default_factory=list)  # of claims on data sets
 
     def document(self) -> Document:
         """Return the page's content."""
-        self._cells, self._dialogs, self._numbers = [], [], {}
         papers = [self._paper(paper) for paper in self.papers]
         kinds = Counter(record.kind for record in self.published.records.values())
         return {
@@ -60,7 +69,7 @@ class Site:
             "states": _states(self.audit, papers),
             "verdicts": _sums_of_verdicts(papers),
             "papers": papers,
-            "cells": self._cells,
+            "cells": self._pressed,
             "claims": self._dialogs,
             "stored": {
                 key: _stored_folder(record, self.published.made.get(key), self._changed_settings(record))
@@ -75,17 +84,18 @@ class Site:
         return {
             **{part: getattr(paper, part) for part in about},
             "artifacts": artifacts,
-            "headline": self._headline(paper),
+            "headline": self._headline(paper, artifacts),
             "verdicts": list(self._verdicts(paper, artifacts)),
             "claims_not_run": sum(not claim["tested"] for artifact in artifacts for claim in artifact["claims"]),
             "notes": read_text(notes) if notes.exists() else "",
         }
 
     def _artifact(self, paper: Paper, name: str) -> Document:
-        artifact, measured = paper.artifacts[name], self._number(paper, name)
-        printed = list(reported_cells(paper, name, self.tracks[paper.track]))
-        is_drawn, is_claims, is_printed = is_figure(paper, name), artifact.kind == CLAIMS, PRINTED.fullmatch(name)
+        artifact, is_drawn = paper.artifacts[name], is_figure(paper, name)
+        is_claims, is_printed = artifact.kind == CLAIMS, PRINTED.fullmatch(name)
         is_grid = not is_claims and not is_drawn
+        measured = self._measured(paper, name, "figure" if is_drawn else CLAIMS if is_claims else "table")
+        printed = list(reported_cells(paper, name, self.tracks[paper.track]))
         track = self.tracks[paper.track]
         digits = {claim: track.description_of(declared.metric).digits for claim, declared in paper.claims.items()}
         return {
@@ -97,32 +107,31 @@ class Site:
             "printed": bool(is_printed),
             "in_words": bool(printed) and all(cell.value is None for cell in printed),
             "ours": not paper.is_comparison and not is_printed and not is_claims,
-            "measured": sum(bool(entry["cell"].n) for entry in measured),
-            "marks": sorted({entry["state"] for entry in measured} - {"current"}),
+            "cells": measured,
+            "measured": sum(bool(shown.cell.n) for shown in measured),
+            "marks": sorted({shown.state for shown in measured} - {CURRENT}),
             "claims": list(self._claims(paper, name, measured)) if is_claims else [],
             "digits": digits if artifact.kind == FOREST else {},
-            "cells": measured if is_drawn else [],
             "quotations": [view for view in artifact.views.values() if view.says],
             "grids": list(_grids(paper, name, printed, measured)) if is_grid else [],
-            "settings": differing_rows(self.published, [entry["cell"] for entry in measured]) if is_grid else [],
+            "settings": differing_rows(self.published, [shown.cell for shown in measured]) if is_grid else [],
             "flags": artifact.flags,
             "files": [f"{paper.name}/{name}.{end}" for end in (("svg", "csv") if is_drawn else ("csv", "tex", "md"))],
         }
 
-    def _number(self, paper: Paper, name: str) -> list[Document]:
-        """Number the measured cells of an artifact, and return them with their states."""
-        artifact = f"{paper.name}/{name}"
+    def _measured(self, paper: Paper, name: str, kind: str) -> list[Shown]:
+        """Number the measured cells of an artifact, and return them."""
+        artifact, measured = f"{paper.name}/{name}", list[Shown]()
         if artifact not in self.published.lineages:
             return []
-        trusts, measured = self.audit.trusts.get(artifact, {}), list[Document]()
-        kind = "figure" if is_figure(paper, name) else CLAIMS if paper.artifacts[name].kind == CLAIMS else "table"
+        about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
         for cell in self.published.cells(artifact):
-            number, trust = len(self._cells), trusts.get(cell.key, Trust(UNCHECKED))
-            self._numbers[artifact, cell.key] = number
-            about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
-            shown, values = {part: getattr(cell, part) for part in SHOWN}, _value_texts(self.tracks[paper.track], cell)
-            self._cells.append({**shown, "values": values, **about, "state": trust.state, "why": list(trust.why)})
-            measured.append({"cell": cell, "number": number, "text": cell.text, "state": trust.state})
+            trust = self.audit.trusts.get(artifact, {}).get(cell.key, Trust(UNCHECKED))
+            digits = self.tracks[paper.track].description_of(cell.metric).digits if cell.values else 0
+            values = [number_text(value, digits) for value in cell.values]
+            measured.append(Shown(cell, len(self._pressed), trust.state))
+            shown = {part: getattr(cell, part) for part in SHOWN}
+            self._pressed.append({**shown, "values": values, **about, "state": trust.state, "why": list(trust.why)})
         return measured
 
     def _changed_settings(self, record: Description) -> Document:
@@ -140,52 +149,47 @@ class Site:
             return {}
         return {f"settings.{name}": now.get(name) for name, value in flat(settings) if now.get(name) != value}
 
-    def _headline(self, paper: Paper) -> Document | None:
+    def _headline(self, paper: Paper, artifacts: list[Document]) -> Document | None:
         """Return the track's headline metric of the paper's own method, in the artifact that its headline names."""
-        name = paper.first_artifact
-        lineage = self.published.lineages.get(artifact := f"{paper.name}/{name}")
-        if not (paper.headline and lineage):
+        if paper.headline is None:
             return None
-        cell = headline_cells(paper, lineage.cells).get(paper.headline.method)
-        if cell is None:
-            return None
-        number = self._numbers[artifact, cell.key]
-        return self._cells[number] | {"number": number, "id": f"{paper.name}-{name}", "title": title_of(name)}
+        artifact = next(artifact for artifact in artifacts if artifact["name"] == paper.first_artifact)
+        cells = headline_cells(paper, [shown.cell for shown in artifact["cells"]])
+        own = cells.get(paper.headline.method)
+        return next((artifact | {"shown": shown} for shown in artifact["cells"] if shown.cell is own), None)
 
-    def _claims(self, paper: Paper, artifact: str, measured: list[Document]) -> Iterator[Document]:
+    def _claims(self, paper: Paper, artifact: str, measured: list[Shown]) -> Iterator[Document]:
         """Yield every claim with the reading of its verdict on each data set; add its dialogs."""
         for name, claim in paper.claims.items():
-            by_benchmark: dict[str, Document] = {}
-            for entry in measured:
-                if entry["cell"].row == name and entry["cell"].part in PARTS:
-                    by_benchmark.setdefault(entry["cell"].benchmark, {})[entry["cell"].part] = entry
-            tested = {benchmark: parts for benchmark, parts in by_benchmark.items() if len(parts) == len(PARTS)}
+            by_benchmark: dict[str, dict[str, Shown]] = {}
+            for shown in measured:
+                if shown.cell.row == name and shown.cell.part in PARTS:
+                    by_benchmark.setdefault(shown.cell.benchmark, {})[shown.cell.part] = shown
+            whole = [parts for parts in by_benchmark.values() if len(parts) == len(PARTS)]
             yield {
                 "name": name,
                 "sentence": claim.sentence,
                 "title": title_of(claim.artifact),
                 "id": f"{paper.name}-{claim.artifact}",
-                "tested": [self._tested(paper, artifact, name, benchmark, tested[benchmark]) for benchmark in tested],
+                "tested": [self._tested(paper, artifact, claim, parts) for parts in whole],
             }
 
-    def _tested(self, paper: Paper, artifact: str, claim: str, benchmark: str, parts: Document) -> Document:
+    def _tested(self, paper: Paper, artifact: str, claim: Claim, parts: dict[str, Shown]) -> Document:
         """Return a claim on a data set, and add its dialog, for every part of it."""
-        verdict, is_synthetic = parts["verdict"]["cell"], self.published.is_synthetic(paper, benchmark)
-        lineage = self.published.lineages[f"{paper.name}/{artifact}"]
-        interval = parts["95 % interval"]["text"]
-        track, declared = self.tracks[paper.track], paper.claims[claim]
-        if dialog := claim_dialog(lineage, track, declared, verdict, interval, is_synthetic):
-            for part in PARTS:
-                self._cells[parts[part]["number"]]["claim"] = len(self._dialogs)
+        verdict = parts["verdict"].cell
+        is_synthetic = self.published.is_synthetic(paper, verdict.benchmark)
+        lineage, track = self.published.lineages[f"{paper.name}/{artifact}"], self.tracks[paper.track]
+        if dialog := claim_dialog(lineage, track, claim, verdict, parts["95 % interval"].cell.text, is_synthetic):
+            for shown in parts.values():
+                self._pressed[shown.number or 0]["claim"] = len(self._dialogs)
             self._dialogs.append(dialog)
         reason = verdict.text.partition(" (")[2].removesuffix(")")
-        about = {"dataset": benchmark, "kind": verdict.verdict, "reason": reason}
-        return {**parts, **about, "reading": reading(verdict.verdict, is_synthetic)}
+        return {"parts": parts, "reason": reason, "reading": reading(verdict.verdict, is_synthetic)}
 
     def _verdicts(self, paper: Paper, artifacts: list[Document]) -> Iterator[Document]:
         """Yield the number of verdicts of each kind, for each data set."""
         claims = [claim for artifact in artifacts for claim in artifact["claims"]]
-        verdicts = (tested["verdict"]["cell"] for claim in claims for tested in claim["tested"])
+        verdicts = (tested["parts"]["verdict"].cell for claim in claims for tested in claim["tested"])
         for dataset, cells in verdicts_by_benchmark(verdicts).items():
             is_synthetic = self.published.is_synthetic(paper, dataset)
             yield {
@@ -225,18 +229,12 @@ def _sums_of_verdicts(papers: list[Document]) -> Document:
     return {"counts": dict(+counts), "not_run": sum(paper["claims_not_run"] for paper in printed)}
 
 
-def _value_texts(track: Track, cell: Cell) -> list[str]:
-    """Return the values of a cell's evaluations, with the digits of its metric."""
-    digits = track.description_of(cell.metric).digits if cell.values else 0
-    return [number_text(value, digits) for value in cell.values]
-
-
 def title_of(name: str) -> str:
     """Return an artifact's name as a heading."""
     return name.replace("-", " ").capitalize()
 
 
-def _grids(paper: Paper, name: str, printed: list[Cell], measured: list[Document]) -> Iterator[Document]:
+def _grids(paper: Paper, name: str, printed: list[Cell], measured: list[Shown]) -> Iterator[Document]:
     """Yield a grid for each view, with the printed values beside the measured ones.
 
     Without measured values there is one grid of the printed ones.
@@ -245,41 +243,34 @@ def _grids(paper: Paper, name: str, printed: list[Cell], measured: list[Document
     about = {row["row"]: {key: row[key] for key in ABOUT if row.get(key)} for row in paper.reported(name)}
     headings = {view: section.heading for view, section in artifact.views.items() if not section.says}
     views = headings or {"": "Measured here"}
+    flags = {(flag.row, flag.column): number for number, flag in enumerate(artifact.flags, start=1)}
     for view, heading in views.items():
-        cells = [entry for entry in measured if entry["cell"].view == view]
-        if cells or (printed and view == next(iter(views))):
-            yield _grid(heading, printed, cells, about, artifact.flags)
+        of_view = [shown for shown in measured if shown.cell.view == view]
+        if of_view or (printed and view == next(iter(views))):
+            beside = [Shown(cell, flag=flags.get((cell.row, cell.column), 0)) for cell in printed]
+            yield _grid(heading, [*of_view, *beside], about)
 
 
-def _grid(heading: str, printed: list[Cell], measured: list[Document], about: Document, flags: list[Flag]) -> Document:
-    numbers = {(flag.row, flag.column): number for number, flag in enumerate(flags, start=1)}
-    contents = {entry["cell"]: entry for entry in measured} | {cell: {"text": cell.text} for cell in printed}
-    rank_of, by_place = ranks([*contents]), dict[Place, Document]()
-    for cell, content in contents.items():
-        more = {"value": cell.value, "rank": rank_of.get(cell, 0)}
-        if cell.source == "reported":
-            more["flag"] = numbers.get((cell.row, cell.column), 0)
-        by_place[cell.source, cell.row, cell.column] = content | more
-    _align(list(by_place.items()))
-    columns = {source: _distinct(cell.column for cell in contents if cell.source == source) for source in SOURCES}
+def _grid(heading: str, contents: list[Shown], about: Document) -> Document:
+    cells = [shown.cell for shown in contents]
+    rank_of, rooms = ranks(cells), dict[tuple[str, str], str]()
+    for cell in cells:
+        _, sign, spread = cell.text.partition(SPREAD)
+        room = rooms.get((cell.source, cell.column), "")
+        rooms[cell.source, cell.column] = max(room, sign + spread, key=len)
+    for shown, cell in zip(contents, cells, strict=True):
+        shown.rank = rank_of.get(cell, 0)
+        # a number without a spread leaves the room of one, so that the means of a column are aligned
+        shown.room = "" if SPREAD in cell.text or cell.value is None else rooms[cell.source, cell.column]
+    columns = {source: _distinct(cell.column for cell in cells if cell.source == source) for source in SOURCES}
     return {
         "headings": {"measured": heading, "reported": "Printed by the paper"},
         "columns": {source: names for source, names in columns.items() if names},
-        "rows": {row: about.get(row, {}) for row in _distinct(cell.row for cell in contents)},
-        "cells": by_place,
-        "spread": _spread_note(entry["cell"] for entry in measured),
-        "ranked": any(cell["rank"] for cell in by_place.values()),
+        "rows": {row: about.get(row, {}) for row in _distinct(cell.row for cell in cells)},
+        "cells": {(shown.cell.source, shown.cell.row, shown.cell.column): shown for shown in contents},
+        "spread": _spread_note(cell for cell in cells if cell.source == "measured"),
+        "ranked": any(shown.rank for shown in contents),
     }
-
-
-def _align(cells: list[tuple[Place, Document]]) -> None:
-    """Let numbers without a spread leave the room of a spread, so that the means of a column are aligned."""
-    rooms: dict[tuple[str, str], str] = {}
-    for (source, _, column), cell in cells:
-        _, sign, spread = cell["text"].partition(SPREAD)
-        rooms[source, column] = max(rooms.get((source, column), ""), sign + spread, key=len)
-    for (source, _, column), cell in cells:
-        cell["room"] = "" if SPREAD in cell["text"] or cell["value"] is None else rooms[source, column]
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
