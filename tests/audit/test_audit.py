@@ -274,7 +274,7 @@ def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: P
 
 def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who works with Snakemake alone has a lock of something else."""
-    monkeypatch.setattr(module, "check_lock", lambda root: pytest.fail("dvc was asked"))
+    monkeypatch.setattr("recompose.commands.audit.check_lock", lambda root: pytest.fail("dvc was asked"))
     assert findings(audited(root)) == []
 
 

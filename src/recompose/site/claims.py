@@ -1,6 +1,6 @@
 """The dialog of a claim: its comparisons with the values pair by pair, the tests, the price, and what belongs to it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import reading
@@ -60,54 +60,43 @@ def _comparison(
     evidence: ClaimEvidence, comparison: ComparisonEvidence, digits: int, keys: Mapping[str, Mapping[str, str]]
 ) -> Document:
     differences, test = evidence.differences(comparison), comparison.test
-    shown = _test(test, digits) if test else None
+    mean = sum(differences.values()) / len(differences) if differences else None
+    difference = _text(test.difference if test else mean, digits, "+")
     return {
         **{part: getattr(comparison, part) for part in ("text", "sides", "verdict", "is_kept")},
-        "difference": shown["difference"] if shown else _mean_text(differences, digits),
+        "difference": difference,
         "margin": f"{comparison.margin:g}",
-        "pairs": list(_pairs(evidence, comparison, digits, keys)),
-        "test": shown,
+        "pairs": [
+            {
+                "seed": seed,
+                "sides": [_side(evidence.values[side], keys[side], seed, digits) for side in comparison.sides],
+                "difference": _text(differences.get(seed), digits, "+"),
+            }
+            for seed in _seeds(evidence, comparison)
+        ],
+        "test": {"replicates": test.replicates, "difference": difference, **_probabilities(test)} if test else None,
         **_probabilities(comparison),
         "price": comparison.price.split(" / ") if comparison.price else [],
     }
 
 
+def _seeds(evidence: ClaimEvidence, comparison: ComparisonEvidence) -> list[str]:
+    """Return the seeds of the values of a comparison, those that no seed changes apart."""
+    seeds = {seed for side in comparison.sides for seed in evidence.values[side]} - {EVERY_SEED}
+    return sorted(seeds, key=lambda seed: (len(seed), seed)) or [EVERY_SEED]
+
+
+def _side(values: Mapping[str, float], keys: Mapping[str, str], seed: str, digits: int) -> Document:
+    """Return the value of a side at a seed with its evaluation, which is the only one of what no seed changes."""
+    value = values.get(seed, values.get(EVERY_SEED))
+    only = next(iter(keys.values())) if len(keys) == 1 else ""
+    return {"text": _text(value, digits), "key": "" if value is None else keys.get(seed, only)}
+
+
+def _text(value: float | None, digits: int, sign: str = "") -> str:
+    return "" if value is None else number_text(value, digits, sign)
+
+
 def _probabilities(test: DifferenceTest | ComparisonEvidence) -> Document:
     """Return both p of a test or of a comparison, in words."""
     return {"p": probability_text(test.p), "p_margin": probability_text(test.p_margin)}
-
-
-def _mean_text(differences: Mapping[str, float], digits: int) -> str:
-    return number_text(sum(differences.values()) / len(differences), digits, "+") if differences else ""
-
-
-def _pairs(
-    evidence: ClaimEvidence, comparison: ComparisonEvidence, digits: int, keys: Mapping[str, Mapping[str, str]]
-) -> Iterator[Document]:
-    """Yield a row for each seed: the value of each side with its evaluation, and the difference."""
-    differences = evidence.differences(comparison)
-    values = [evidence.values[side] for side in comparison.sides]
-    seeds = sorted({seed for by_seed in values for seed in by_seed} - {EVERY_SEED}, key=lambda seed: (len(seed), seed))
-    for seed in seeds or [EVERY_SEED]:
-        yield {
-            "seed": seed,
-            "sides": [
-                _value(by_seed.get(seed, by_seed.get(EVERY_SEED)), digits, _key(keys[side], seed))
-                for side, by_seed in zip(comparison.sides, values, strict=True)
-            ],
-            "difference": number_text(differences[seed], digits, "+") if seed in differences else "",
-        }
-
-
-def _key(keys: Mapping[str, str], seed: str) -> str:
-    """Return the evaluation of a seed, or the only one of a method that no seed changes."""
-    return keys.get(seed, next(iter(keys.values())) if len(keys) == 1 else "")
-
-
-def _value(value: float | None, digits: int, key: str) -> Document:
-    return {"text": "" if value is None else number_text(value, digits), "key": "" if value is None else key}
-
-
-def _test(test: DifferenceTest, digits: int) -> Document:
-    difference = number_text(test.difference, digits, "+")
-    return {"replicates": test.replicates, "difference": difference, **_probabilities(test)}

@@ -262,19 +262,15 @@ def _grid(heading: str, contents: list[Shown], about: Document) -> Document:
         shown.rank = rank_of.get(cell, 0)
         # a number without a spread leaves the room of one, so that the means of a column are aligned
         shown.room = "" if SPREAD in cell.text or cell.value is None else rooms[cell.source, cell.column]
-    columns = {source: _distinct(cell.column for cell in cells if cell.source == source) for source in SOURCES}
+    columns = {source: dict.fromkeys(cell.column for cell in cells if cell.source == source) for source in SOURCES}
     return {
         "headings": {"measured": heading, "reported": "Printed by the paper"},
-        "columns": {source: names for source, names in columns.items() if names},
-        "rows": {row: about.get(row, {}) for row in _distinct(cell.row for cell in cells)},
+        "columns": {source: [*names] for source, names in columns.items() if names},
+        "rows": {cell.row: about.get(cell.row, {}) for cell in cells},
         "cells": {(shown.cell.source, shown.cell.row, shown.cell.column): shown for shown in contents},
         "spread": _spread_note(cell for cell in cells if cell.source == "measured"),
         "ranked": any(shown.rank for shown in contents),
     }
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
 
 
 def _spread_note(measured: Iterable[Cell]) -> str:
@@ -299,17 +295,17 @@ def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[D
         if first and first.kind == "evaluations":
             settings = settings_of(first)
             rows.setdefault(settings["method"], {}).setdefault(cell.row, settings)
-    return [table for documents in rows.values() for table in _table(documents)]
-
-
-def _table(documents: dict[str, Document]) -> Iterator[Document]:
-    """Yield the table of a method, if its rows differ."""
-    settings = [
-        {"name": name, "values": [value_text(values.get(row, ABSENT)) for row in documents]}
-        for name, values in differing(documents).items()
+    return [
+        {
+            "rows": list(documents),
+            "settings": [
+                {"name": name, "values": [value_text(values.get(row, ABSENT)) for row in documents]}
+                for name, values in settings.items()
+            ],
+        }
+        for documents in rows.values()
+        if (settings := differing(documents))
     ]
-    if settings:
-        yield {"rows": list(documents), "settings": settings}
 
 
 def _stored_folder(record: Description, build: Build | None, changed: Document) -> Document:
