@@ -95,8 +95,8 @@ class Site:
         is_claims, is_printed = artifact.kind == CLAIMS, PRINTED.fullmatch(name)
         is_grid = not is_claims and not is_drawn
         measured = self._measured(paper, name, "figure" if is_drawn else CLAIMS if is_claims else "table")
-        printed = list(reported_cells(paper, name, self.tracks[paper.track]))
         track = self.tracks[paper.track]
+        printed = list(reported_cells(paper, name, track))
         digits = {claim: track.description_of(declared.metric).digits for claim, declared in paper.claims.items()}
         return {
             "name": name,
