@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recompose import cli
+from recompose.commands import store
 from recompose.data.tracking import tracked
 from recompose.errors import ParamsError, PlanError, PluginError
 from recompose.fingerprint import fingerprint
@@ -267,7 +267,6 @@ def test_the_record_for_dvc_knows_what_plugins_bring(project: Plan, monkeypatch:
     write_params(work.root, "mine", {"plugins": ["../my-work"]})
     data = Workspace(work.root).plan.of("data")[0]
     (work.data / f"{data.name}-{data.folder}").mkdir(parents=True)
-    monkeypatch.chdir(work.root)
-    monkeypatch.setattr(cli, "dvc", lambda *_, folder: "")
-    cli.app(["store", "commit"], standalone_mode=False)
+    monkeypatch.setattr(store, "dvc", lambda *_, folder: "")
+    store.commit_digests(Workspace(work.root))
     assert tracked(work.root) == [f"data/{data.name}-{data.folder}"]

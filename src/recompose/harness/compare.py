@@ -94,17 +94,17 @@ def compare(folders: Sequence[Path], suites: Sequence[str] = (ALL,), resamples: 
     """
     if len(folders) < 2:
         raise DataError("a comparison needs two evaluations or more", code="one-evaluation", place=folders[0])
-    baseline, *others = evaluations = read_evaluations(folders, suites)
+    baseline, *models = evaluations = read_evaluations(folders, suites)
     shared, notes = shared_suites(evaluations)
     rows = [
-        replace(row, baseline=baseline.name, other=other.name)
-        for other in others
-        for row in paired_numbers(shared, baseline.scores, other.scores, resamples)
+        replace(row, baseline=baseline.name, other=model.name)
+        for model in models
+        for row in paired_numbers(shared, baseline.scores, model.scores, resamples)
     ]
     tops = _tops(shared, {row.name for row in rows})
     tested = _corrected([_tested(row, tops) for row in rows])
     names = tuple(evaluation.name for evaluation in evaluations)
-    return ComparisonSummary(names, tested, (*notes, *_left_out(shared, baseline, others), *_without_spread(tested)))
+    return ComparisonSummary(names, tested, (*notes, *_left_out(shared, baseline, models), *_without_spread(tested)))
 
 
 def _tops(suites: Sequence[Suite], names: Set[str]) -> set[str]:
@@ -184,31 +184,31 @@ def _task_numbers(judge: Judge, first: Scores, second: Scores, resamples: int) -
             continue
         units = judge.units(leaf)[items]
         senses = (judge.numbers(leaf, scores[leaf][items], items) for scores in (first, second))
-        for one, other in zip(*senses, strict=True):
-            yield _number(one, other, units, judge.unit, resamples)
+        for baseline, compared in zip(*senses, strict=True):
+            yield _number(baseline, compared, units, judge.unit, resamples)
 
 
-def _number(one: Number, other: Number, units: np.ndarray, unit: str, resamples: int) -> ComparisonRow:
+def _number(baseline: Number, compared: Number, units: np.ndarray, unit: str, resamples: int) -> ComparisonRow:
     """Return a number of two models, given the units of its items [items] and the noun for them."""
-    items, generator = len(units), np.random.default_rng(crc32(one.name.encode()))  # the same for a name
-    first, second = one.value(items), other.value(items)
+    items, generator = len(units), np.random.default_rng(crc32(baseline.name.encode()))  # the same for a name
+    first, second = baseline.value(items), compared.value(items)
     draws: np.ndarray | None = None
     only: tuple[int, int] | None = None
-    if one.of_items and other.of_items:  # no mean of its items, such as a correlation
-        ours, theirs = one.of_items, other.of_items
+    if baseline.of_items and compared.of_items:  # no mean of its items, such as a correlation
+        ours, theirs = baseline.of_items, compared.of_items
         few = min(resamples, SLOW_RESAMPLES)
         draws = paired_items.bootstrap(lambda rows: theirs(rows) - ours(rows), items, few, generator)
         unit, drawn, differing = "items", items, items
     else:
-        assert one.right is not None and other.right is not None
-        unit, sums, sizes, classes = _drawn(one, other.right.astype(np.int64) - one.right, units, unit)
+        assert baseline.right is not None and compared.right is not None
+        unit, sums, sizes, classes = _drawn(baseline, compared.right.astype(np.int64) - baseline.right, units, unit)
         if len(sizes) > 1:
             draws = paired_items.bootstrap_mean(sums, sizes, resamples, generator, classes)
         drawn, differing = len(sizes), int(np.count_nonzero(sums))
-        if one.groups is None:
-            only = int((one.right & ~other.right).sum()), int((other.right & ~one.right).sum())
+        if baseline.groups is None:
+            only = int((baseline.right & ~compared.right).sum()), int((compared.right & ~baseline.right).sum())
     return ComparisonRow(
-        name=one.name,
+        name=baseline.name,
         items=items,
         units=drawn,
         first=first,
@@ -275,10 +275,10 @@ def _leaves(suites: Sequence[Suite]) -> Iterator[str]:
     yield from (leaf for suite in suites for name, task in suite.tasks.items() for leaf in task.leaves(name))
 
 
-def _left_out(suites: Sequence[Suite], baseline: StoredEvaluation, others: Sequence[StoredEvaluation]) -> list[str]:
+def _left_out(suites: Sequence[Suite], baseline: StoredEvaluation, models: Sequence[StoredEvaluation]) -> list[str]:
     """Return a note for each model with items that it or the baseline has no scores for."""
     notes = list[str]()
-    for model in others:
+    for model in models:
         both = (has_scores(baseline.scores[leaf]) & has_scores(model.scores[leaf]) for leaf in _leaves(suites))
         if count := sum(int((~scored).sum()) for scored in both):
             notes.append(f"{count:,} items without scores of both {baseline.name} and {model.name} are left out")

@@ -108,9 +108,9 @@ def write_comparison(comparison: ComparisonSummary, folder: Path) -> tuple[Path,
 
 def _markdown(comparison: ComparisonSummary) -> str:
     """Return a table for each model that is compared with the baseline, in Markdown."""
-    baseline, *others = comparison.names
-    parts = [f"# {_escaped(', '.join(others))} against {_escaped(baseline)}"]
-    for model in others:
+    baseline, *models = comparison.names
+    parts = [f"# {_escaped(', '.join(models))} against {_escaped(baseline)}"]
+    for model in models:
         rows = [[model, *HEADINGS[1:]], ["---", *["---:"] * (len(HEADINGS) - 2), "---"]]
         cells = [_cells(row) for row in comparison.rows if row.other == model]
         lines = [map(_escaped, rows[0]), rows[1], *(map(_escaped, row) for row in cells)]
@@ -130,21 +130,21 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
 
     from recompose.parts.style import Sheet, styled
 
-    baseline, *others = map(printable, comparison.names)
+    baseline, *models = map(printable, comparison.names)
     rows = [row.document for row in comparison.rows if row.level != "part"]
     numbers = pd.DataFrame(rows, columns=["name", "other", *PLOTTED, "finding"]).astype(dict.fromkeys(PLOTTED, float))
     numbers[PLOTTED] *= 100
     panels = [numbers[numbers["other"] == model].reset_index(drop=True) for model in comparison.names[1:]]
     heights = [max(1, len(lines)) for lines in panels]
-    size = (WIDTH, ROW * sum(heights) + AROUND * len(others))
+    size = (WIDTH, ROW * sum(heights) + AROUND * len(models))
     with styled():
         figure, axes = plt.subplots(
-            len(others), figsize=size, squeeze=False, height_ratios=heights, layout="constrained"
+            len(models), figsize=size, squeeze=False, height_ratios=heights, layout="constrained"
         )
-        for axis, model, lines in zip(axes[:, 0], others, panels, strict=True):
+        for axis, model, lines in zip(axes[:, 0], models, panels, strict=True):
             _draw_panel(axis, lines)
             axis.set_title(f"{model} - {baseline}", loc="left")
-        Sheet(stem, f"{', '.join(others)} against {baseline}", []).write(numbers, lambda: figure)
+        Sheet(stem, f"{', '.join(models)} against {baseline}", []).write(numbers, lambda: figure)
 
 
 def _draw_panel(axis: "plt.Axes", lines: "pd.DataFrame") -> None:

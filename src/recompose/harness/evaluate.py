@@ -69,14 +69,14 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     with_images, items = not request.skip_broken, request.items
     surveyed = (survey(suite, request.data, with_images=with_images, items=items) for suite in requested)
     suites = _usable(surveyed, request, incomplete)
-    asked = {
+    settings = {
         "model": request.model,
         **model.document,
         "precision": request.precision,
         "largest_items": request.items,
     }
     with sole_writer(request.out):
-        _check_folder(request.out / RESULTS, asked, [named.name for named in requested])
+        _check_folder(request.out / RESULTS, settings, [named.name for named in requested])
         encoded = encode(
             model.model,
             model.preprocess,
@@ -103,7 +103,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
             broken = pluralize(len(encoded.broken), "image")
             notes = (*notes, f"{broken} cannot be read; {left_out} items with them are left out")
         document = {
-            **asked,
+            **settings,
             **_about(model, encoded),
             "suites": [suite.name for suite in suites],
             "absent": absent,
@@ -119,12 +119,12 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     return EvaluationSummary(title, rows, notes, tuple(lines.values()), files)
 
 
-def _check_folder(path: Path, asked: Mapping[str, Any], suites: Sequence[str]) -> None:
+def _check_folder(path: Path, settings: Mapping[str, Any], suites: Sequence[str]) -> None:
     """Check that a folder holds no results that would be lost: of another model or setting, or of other suites.
 
     Args:
         path: of the results.
-        asked: the model and the settings, as in results.
+        settings: the model and the settings, as in results.
         suites: the names of the suites that are evaluated.
 
     Raises:
@@ -137,7 +137,7 @@ def _check_folder(path: Path, asked: Mapping[str, Any], suites: Sequence[str]) -
     except (ValueError, TypeError):
         message = f"{path} cannot be read, and would be lost: name another folder, or remove this one"
         raise DataError(message, code="damaged-result", place=path) from None
-    if differing := [name for name, value in asked.items() if stored.get(name) != value]:
+    if differing := [name for name, value in settings.items() if stored.get(name) != value]:
         fault = f"is of another evaluation, whose {' and '.join(differing)} differ"
         message = f"{path} {fault}; name another folder, or remove this one"
         raise DataError(message, code="other-model", place=path)
@@ -207,8 +207,8 @@ def _own_model(request: EvaluationRequest, device: torch.device) -> Loaded:
     Each has an identity of its own: code and files anywhere may decide what it computes, so nothing is reused.
     """
     changed = {"alpha": request.alpha != 1, "activation": request.activation != "auto"}
-    for option, given in (changed | {"like": request.like, "part": request.part}).items():
-        if given:
+    for option, is_set in (changed | {"like": request.like, "part": request.part}).items():
+        if is_set:
             message = f"--{option} is for models of open_clip and of this project: {request.model} decides itself"
             raise DataError(message, code="unused-option", place=f"--{option}")
     model = load_own_model(request.model, request.weights)

@@ -62,7 +62,7 @@ def outcomes(judge: Judge, leaf: str, scores: np.ndarray, labels: Sequence[str] 
     numbers = np.flatnonzero(has_scores(scores) & judge.judgeable(leaf))
     if not len(numbers):
         return []
-    judged, own = judge.judge(scores[numbers], numbers), labels or judge.labels
+    judged, categories = judge.judge(scores[numbers], numbers), labels or judge.labels
     suite = judge.suite.name
     part = leaf.removeprefix(f"{suite}/") if leaf != suite else ""
     rights = [None] * len(numbers) if judged.right is None else judged.right.tolist()
@@ -70,7 +70,7 @@ def outcomes(judge: Judge, leaf: str, scores: np.ndarray, labels: Sequence[str] 
         ItemOutcome(
             leaf,
             number,
-            "/".join(filter(None, (part, own[number] if own else ""))) or suite,
+            "/".join(filter(None, (part, categories[number] if categories else ""))) or suite,
             margin,
             right,
             margin == 0 if judged.shows_ties else None,

@@ -160,7 +160,7 @@ def shared_suites(evaluations: Sequence[StoredEvaluation]) -> tuple[list[Suite],
     Raises:
         DataError: nothing is shared, or a sub-task has other items.
     """
-    baseline, *others = evaluations
+    baseline, *models = evaluations
     shared = set.intersection(*({*evaluation.tasks} for evaluation in evaluations))
     if not shared:
         folders = " and ".join(str(evaluation.folder) for evaluation in evaluations)
@@ -171,7 +171,7 @@ def shared_suites(evaluations: Sequence[StoredEvaluation]) -> tuple[list[Suite],
         if shared & suite.tasks.keys()
     ]
     for suite in suites:
-        for evaluation in others:
+        for evaluation in models:
             _check_same_items(suite, baseline, evaluation)
     notes = tuple(
         f"not compared, as {evaluation.name} alone has them: {', '.join(first(alone, FEW))}"

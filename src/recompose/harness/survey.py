@@ -152,8 +152,8 @@ def suites_present(
         command = f"recompose data check --data {quote(str(root))}"
         message = f"no suite is below {root}; `{command}` lists the files of all suites"
         raise DataError(message, code="missing-suite", place=root)
-    others = [suite for suite in named.values() if suite.name not in FORMS]
-    return [*map(suites.find, on_disk), *others], [name for name in FORMS if name not in on_disk]
+    unpublished = [suite for suite in named.values() if suite.name not in FORMS]
+    return [*map(suites.find, on_disk), *unpublished], [name for name in FORMS if name not in on_disk]
 
 
 def show_suites(data: Path, *, as_json: bool) -> int:

@@ -94,8 +94,8 @@ def _check(kind: str, name: str, track: str, folder: Path | None) -> None:
     Raises:
         ArgumentError: one is wrong.
     """
-    for option, value, known in (("KIND", kind, kinds()), ("--track", track, tracks_of(kind))):
-        for problem in unknown_name((option,), value, known):
+    for option, value, names in (("KIND", kind, kinds()), ("--track", track, tracks_of(kind))):
+        for problem in unknown_name((option,), value, names):
             raise ArgumentError(option, problem.message, code=problem.code)
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
         message = f"{name!r} is no name: it begins with a lower-case letter, and has those, digits, - and _ only"

@@ -243,8 +243,8 @@ def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
 def _packages_in(folder: Path, place: str) -> list[Path]:
     """Return the packages in a folder, which become importable in this process and those that it starts by forking."""
     folder = Path(os.path.normpath(folder.absolute()))
-    found = (sorted(folder.glob(pattern)) for pattern in (FILE, f"*/{FILE}", f"src/*/{FILE}"))
-    packages = [file.parent for file in next(filter(None, found), [])]
+    matches = (sorted(folder.glob(pattern)) for pattern in (FILE, f"*/{FILE}", f"src/*/{FILE}"))
+    packages = [file.parent for file in next(filter(None, matches), [])]
     if not packages:
         near = "" if folder.is_dir() else nearest(folder.name, [path.name for path in folder.parent.glob("*/")])
         message = f"{place}: neither {folder} nor a folder in it is a package with a {FILE}{near}"
@@ -273,15 +273,13 @@ def with_plugins(catalogue: Catalogue, plugins: Iterable[Plugin]) -> Catalogue:
         for kind, part in PARTS.items():
             for name, entries in getattr(plugin.declaration, kind).items():
                 if name not in catalogue:
-                    known = f"{nearest(name, catalogue)}; the tracks are: {', '.join(catalogue)}"
-                    raise plugin.error(f"{kind}.{name}", f"there is no track {name!r}{known}", "unknown-track")
-                track, own = catalogue[name], getattr(added[name], part)
-                adapters = (*track.adapters, *track.reserved)
-                taken = {"methods": track.methods, "adapters": adapters, "metrics": track.metric_names()}[part]
+                    names = f"{nearest(name, catalogue)}; the tracks are: {', '.join(catalogue)}"
+                    raise plugin.error(f"{kind}.{name}", f"there is no track {name!r}{names}", "unknown-track")
+                track, entries_of_track = catalogue[name], getattr(added[name], part)
                 for entry, content in entries.items():
                     place = f"{kind}.{name}.{entry}"
-                    plugin.check_free(place, entry, {*taken, *own})
-                    own[entry] = content.build(track, plugin, place, entry)
+                    plugin.check_free(place, entry, {*track.used_names(part), *entries_of_track})
+                    entries_of_track[entry] = content.build(track, plugin, place, entry)
         for name in plugin.declaration.papers:
             plugin.check_free(f"papers.{name}", name, {*PAPERS, *papers})
             papers[name] = plugin.paper(name)

@@ -240,6 +240,11 @@ class Track:
         """Return the names of metrics, for messages about a misspelt one."""
         return self.named_metrics or self.compared.values()
 
+    def used_names(self, part: str) -> list[str]:
+        """Return the names that nothing added to its methods, adapters or metrics can have."""
+        adapters = (*self.adapters, *self.reserved)
+        return [*{"methods": self.methods, "adapters": adapters, "metrics": self.metric_names()}[part]]
+
     def check_metric(self, metric: str, params: Params) -> None:
         """Check that evaluations with these parameters can have a metric, or a cost.
 
@@ -294,10 +299,10 @@ class Catalogue(Mapping[str, Track]):
 
     def with_added(self, added: Mapping[str, Added], papers: Iterable[Paper]) -> "Catalogue":
         """Return the catalogue with what is added to each track, and with these papers."""
-        own = tuple(papers)
-        of_tracks = {name: tuple(paper for paper in own if paper.track == name) for name in self}
+        all_added = tuple(papers)
+        of_tracks = {name: tuple(paper for paper in all_added if paper.track == name) for name in self}
         tracks = {name: type(track)(replace(added[name], papers=of_tracks[name])) for name, track in self.items()}
-        return Catalogue(tracks, own)
+        return Catalogue(tracks, all_added)
 
 
 def _with_fields(section: type[Any], types: Mapping[str, Any]) -> type[Any]:
