@@ -1,18 +1,14 @@
 """The commands that rebuild papers and answer questions about them: options and exit codes alone."""
 
 import gc
-import json
 import os
 import signal
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from rich.console import Console
 
-from recompose.console import printable
 from recompose.errors import RecomposeError, error_text
 from recompose.extras import missing_package
 from recompose.interrupts import INTERRUPTED, end_at_once
@@ -114,14 +110,12 @@ def parameters(
     """Describe every parameter and its allowed values, also those of plugins. With PATH, show the values that a profile
     uses, each with the file and line that it comes from.
     """
-    from recompose.commands.parameters import show_values
-    from recompose.params.reference import json_schema, reference
+    from recompose.commands.parameters import show_reference, show_values
 
     if path:
-        show_values(Console(), work.load(profile), work.sources(profile), path)
-        return
-    document = json_schema(work.catalogue.forms)
-    print(json.dumps(document, indent=2) if schema else reference(document))
+        show_values(work, profile, path)
+    else:
+        show_reference(work, schema=schema)
 
 
 @app.command("summary", rich_help_panel=LOOK)
@@ -185,15 +179,9 @@ def new(
     a comparison, with a checklist. Print the commands that follow. Nothing is overwritten, and no file of the project
     is changed.
     """
-    from recompose.scaffolds.writing import taken_names, tracks_of, write_scaffold
+    from recompose.commands.new import write_new
 
-    track = track or next(iter(tracks_of(kind)), "")
-    scaffold = write_scaffold(kind, name, track, folder, work.root, taken_names(work, track))
-    for path in scaffold.files:
-        print(path)
-    print("\nThe commands that follow:\n")
-    for command in scaffold.commands:
-        print(f"    {command}")
+    write_new(work, kind, name, track, folder)
 
 
 @app.command(rich_help_panel=EXTEND)
@@ -205,16 +193,9 @@ def check(
     """Show what is still open in a plugin or a comparison: tests that are not written, settings and data without a
     source, no comparison with released code or printed values. Return 1 if anything is open.
     """
-    from recompose.scaffolds.checking import open_points
+    from recompose.commands.check import show_open_points
 
-    points = open_points(work, name)
-    if as_json:
-        print(json.dumps([asdict(point) for point in points], indent=2))
-    else:
-        for point in points:
-            print(printable(point.line))
-        print(f"{name}: {len(points)} open" if points else f"{name}: nothing is open")
-    raise typer.Exit(1 if points else 0)
+    raise typer.Exit(show_open_points(work, name, as_json=as_json))
 
 
 @app.command(rich_help_panel=CHECK)
@@ -366,7 +347,7 @@ def diff(
     """Show the settings in which two methods or variants, two profiles or two stored results differ."""
     from recompose.commands.diff import show_diff
 
-    show_diff(Console(), work, first, second, as_json=as_json)
+    show_diff(work, first, second, as_json=as_json)
 
 
 @store_app.command()

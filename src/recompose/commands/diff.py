@@ -63,12 +63,13 @@ def _result(work: Workspace, name: str, known: list[str]) -> Settings:
     return {**labels, **result.document, "needs": needs, "code": result.code}
 
 
-def show_diff(console: Console, work: Workspace, first: str, second: str, *, as_json: bool) -> None:
+def show_diff(work: Workspace, first: str, second: str, *, as_json: bool) -> None:
     """Print a table of the settings in which two things differ, for each place in which they are compared."""
     differences = settings_differences(work, first, second)
     if as_json:
         print_json(differences)
         return
+    console = Console()
     for place, settings in differences.items():
         table = new_table([place, first, second], ()) if settings else new_table([place, "no setting differs"], ())
         for setting, values in settings.items():

@@ -9,8 +9,10 @@ from rich.table import Table
 from recompose.errors import ParamsError
 from recompose.params.loading import Keys, Sources
 from recompose.params.mistakes import nearest
+from recompose.params.reference import json_schema, reference
 from recompose.params.schema import Params
 from recompose.progress import printable
+from recompose.workspace import Workspace
 
 
 def values_in_use(params: Params, sources: Sources, path: str) -> Iterator[tuple[str, object, str]]:
@@ -31,8 +33,15 @@ def values_in_use(params: Params, sources: Sources, path: str) -> Iterator[tuple
         yield ".".join(leaf_keys), leaf, sources.origin(leaf_keys) if sources.is_written(leaf_keys) else "default"
 
 
-def show_values(console: Console, params: Params, sources: Sources, path: str) -> None:
-    """Print the values below a dotted path, in the chosen profile."""
+def show_reference(work: Workspace, *, schema: bool) -> None:
+    """Print what every parameter may be, or the JSON schema of params.yaml."""
+    document = json_schema(work.catalogue.forms)
+    print(json.dumps(document, indent=2) if schema else reference(document))
+
+
+def show_values(work: Workspace, profile: str | None, path: str) -> None:
+    """Print the values below a dotted path, in a profile."""
+    params, sources = work.load(profile), work.sources(profile)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in (f"{path} in {params.profile}", "value", "from"):
         table.add_column(heading, overflow="fold")
@@ -42,7 +51,7 @@ def show_values(console: Console, params: Params, sources: Sources, path: str) -
             printable(json.dumps(value, ensure_ascii=False)),
             printable(origin),
         )
-    console.print(table)
+    Console().print(table)
 
 
 def _leaves(value: object, place: Keys) -> Iterator[tuple[Keys, object]]:
