@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from recompose.palette import STATES
 from recompose.progress import printable
 
 Part = str | tuple[str, str]  # a text, or a text and its style
@@ -34,11 +33,11 @@ def print_line(console: Console, *parts: Part) -> None:
     console.print(line(*parts), soft_wrap=True)
 
 
-def new_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
-    """Return a table without borders: columns of names, and right-aligned columns of numbers."""
+def new_table(names: Iterable[str], numbers: Iterable[str] = ()) -> Table:
+    """Return a table without borders: columns of names, which are never cut, and right-aligned columns of numbers."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))  # fits 80 columns
     for name in names:
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for name in numbers:
         table.add_column(name, justify="right", no_wrap=True)
     return table
@@ -46,8 +45,7 @@ def new_table(names: Iterable[str], numbers: Iterable[str]) -> Table:
 
 def print_findings(subject: str, rows: Iterable[tuple[str, Part, str, str]]) -> None:
     """Print a table of what was examined: the name, its state, what was found, and a remedy, which may be empty."""
-    table = Table(subject, "", box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("finding and remedy", overflow="fold")  # names of files are never cut
+    table = new_table([subject, "", "finding and remedy"])
     for name, state, finding, remedy in rows:
         text = line(finding)
         if remedy:
@@ -96,11 +94,6 @@ def first(texts: Iterable[str], most: int) -> list[str]:
     """
     listed = list(texts)
     return listed if len(listed) <= most else [*listed[:most], f"and {len(listed) - most} more"]
-
-
-def state_colour(state: str) -> str:
-    """Return the colour of a state of trust."""
-    return STATES.get(state, "red")
 
 
 def gibibytes(count: int) -> str:

@@ -12,8 +12,9 @@ from rich.table import Table
 from recompose.audit.audit import audit, audit_document, check_index, check_lock, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
 from recompose.commands.release import open_release
-from recompose.console import Part, first, line, new_table, pluralize, print_json, print_line, state_colour
+from recompose.console import Part, first, line, new_table, pluralize, print_json, print_line
 from recompose.errors import DamagedError
+from recompose.palette import STATES as COLOURS
 from recompose.papers.declaration import Paper
 from recompose.progress import say
 from recompose.site.build import page_of
@@ -112,7 +113,7 @@ def show_findings(console: Console, audited: Audit, published: PublishedLineage,
     for finding in sorted(audited.everything, key=lambda finding: STATES.index(finding.state)):
         groups.setdefault((finding.state, finding.why, finding.remedy), []).append(finding)
     for (state, why, remedy), group in list(groups.items())[: None if full else GROUPS]:
-        print_line(console, (state, f"bold {state_colour(state)}"), f": {why}")
+        print_line(console, (state, f"bold {COLOURS[state]}"), f": {why}")
         for finding in group if full else group[:NAMED]:
             print_line(console, f"    {finding.place}", (_reach_note(published, finding), "dim"))
         if len(group) > NAMED and not full:

@@ -71,7 +71,7 @@ def show_diff(work: Workspace, first: str, second: str, *, as_json: bool) -> Non
         return
     console = Console()
     for place, settings in differences.items():
-        table = new_table([place, first, second], ()) if settings else new_table([place, "no setting differs"], ())
+        table = new_table([place, first, second] if settings else [place, "no setting differs"])
         for setting, values in settings.items():
             sides = (value_text(values.get(name, ABSENT)) for name in (first, second))
             table.add_row(*map(line, (setting, *sides)))

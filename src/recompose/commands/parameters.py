@@ -4,14 +4,13 @@ import json
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.table import Table
 
+from recompose.console import line, new_table
 from recompose.errors import ParamsError
 from recompose.params.loading import Keys, Sources
 from recompose.params.mistakes import nearest
 from recompose.params.reference import json_schema, reference
 from recompose.params.schema import Params
-from recompose.progress import printable
 from recompose.workspace import Workspace
 
 
@@ -42,15 +41,9 @@ def show_reference(work: Workspace, *, schema: bool) -> None:
 def show_values(work: Workspace, profile: str | None, path: str) -> None:
     """Print the values below a dotted path, in a profile."""
     params, sources = work.load(profile), work.sources(profile)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in (f"{path} in {params.profile}", "value", "from"):
-        table.add_column(heading, overflow="fold")
+    table = new_table([f"{path} in {params.profile}", "value", "from"])
     for name, value, origin in values_in_use(params, sources, path):
-        table.add_row(
-            printable(name.removeprefix(f"{path}.")),
-            printable(json.dumps(value, ensure_ascii=False)),
-            printable(origin),
-        )
+        table.add_row(*map(line, (name.removeprefix(f"{path}."), json.dumps(value, ensure_ascii=False), origin)))
     Console().print(table)
 
 

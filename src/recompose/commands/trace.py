@@ -19,11 +19,12 @@ from recompose.audit.findings import CURRENT, REMEDIES, UNCHECKED, Trust
 from recompose.audit.stored import Stored, absent
 from recompose.audit.trust import Judge
 from recompose.commands.places import find_artifact, place_text
-from recompose.console import counted, first, line, print_json, print_line, state_colour
+from recompose.console import counted, first, line, print_json, print_line
 from recompose.digest import short
 from recompose.errors import LineageError, RecomposeError, TraceError
 from recompose.fingerprint import path_of
 from recompose.metric_cache import MetricCache
+from recompose.palette import STATES
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
 from recompose.parts.cells import Cell, ClaimEvidence, ComparisonEvidence
@@ -214,7 +215,7 @@ def show_traced(console: Console, work: Workspace, artifact: Artifact, traced: T
         *_origin_lines(work, artifact, traced, most),
         *_source_lines(traced),
     ]
-    _show_lines(console, lines, state_colour(trust.state))
+    _show_lines(console, lines, STATES[trust.state])
     if full:
         _show_records(console, work, traced)
     if cell.made_from:
