@@ -15,14 +15,14 @@ from pydantic import Field, ValidationError
 from rich.console import Console
 
 from recompose.claims.cells import FAMILY_PARTS
-from recompose.console import pluralize, print_json, print_line
+from recompose.console import first, pluralize, print_json, print_line
 from recompose.errors import DiffError, ProgramError
 from recompose.files import Document
 from recompose.metric_cache import COST as COST_PREFIX
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
 from recompose.programs import git
-from recompose.records import BuildInfo, LenientModel
+from recompose.records import LenientModel
 from recompose.tables.lineage import MADE, SUFFIX, Made
 from recompose.workspace import Workspace
 
@@ -42,14 +42,13 @@ MOST = 20  # differing cells that are named
 Place = tuple[str, str]  # row and benchmark of a claim
 
 
-def classify(then: Sequence[float], now: Sequence[float], spread: float = 0.0, *, is_cost: bool = False) -> str:
+def classify(then: Sequence[float], now: Sequence[float], spread: float = 0.0) -> str:
     """Return the word for a number that was computed again.
 
     Args:
         then: the old values, one for each replicate, or the old number alone.
         now: the new values, in the same order.
         spread: the standard deviation over replicates, which the mean may move by; 0 if it is unknown.
-        is_cost: true for times and memory, which are measured again.
 
     >>> classify([50.0, 52.0], [50.0, 52.0]), classify([50.0, 52.0], [50.001, 52.0])
     ('identical', 'last digits')
@@ -58,8 +57,6 @@ def classify(then: Sequence[float], now: Sequence[float], spread: float = 0.0, *
     """
     if list(then) == list(now):
         return IDENTICAL
-    if is_cost:
-        return COST
     if len(then) != len(now) or not then:
         return DIFFERENT
     if all(isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE**2) for a, b in zip(then, now, strict=True)):
@@ -167,17 +164,14 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
     Raises:
         DiffError: no git repository, or no such revision.
     """
-    commit = commit_of(reports, revision)
-    unchanged = _unchanged(reports, commit)
-    cells: list[ComparedCell] = []
+    commit, cells = commit_of(reports, revision), list[ComparedCell]()
     for paper in papers:
         for name in paper.artifacts:
             path = reports / paper.name / f"{name}{SUFFIX}"
-            now = path.read_text(encoding="utf-8") if path.exists() else ""
-            then = now if f"{paper.name}/{path.name}" in unchanged else _text_at(path, commit)
-            after = _read_cells(now)
-            cells += compare_cells(f"{paper.name}/{name}", after if then is now else _read_cells(then), after)
-    machines = _machines(Made.parse(_text_at(reports / MADE, commit)).builds), _machines(Made.read(reports).builds)
+            now = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+            then, after = _text_at(path, commit), _read_cells(now)
+            cells += compare_cells(f"{paper.name}/{name}", after if then == now else _read_cells(then), after)
+    machines = _machines(Made.parse(_text_at(reports / MADE, commit))), _machines(Made.read(reports))
     return Comparison(revision, commit, cells, machines)
 
 
@@ -192,16 +186,6 @@ def commit_of(folder: Path, revision: str) -> str:
     except ProgramError as error:
         message = f"{folder} has no revision '{revision}' ({error})"
         raise DiffError(message, code="unknown-revision", place=revision) from None
-
-
-def _unchanged(reports: Path, commit: str) -> set[str]:
-    """Return the lineages below a folder that are as in a commit; two calls of git find those of most reruns."""
-    try:
-        committed = git("ls-tree", "-r", "--name-only", commit, "--", ".", folder=reports).splitlines()
-        changed = git("diff", "--name-only", "--relative", commit, "--", f"*{SUFFIX}", folder=reports).splitlines()
-    except ProgramError:
-        return set()
-    return {*committed} - {*changed}
 
 
 def _text_at(path: Path, commit: str) -> str:
@@ -266,41 +250,32 @@ def _evidence_word(then: Cell, now: Cell) -> str:
     before, after = then.evidence.values, now.evidence.values
     if {side: values.keys() for side, values in before.items()} != {side: v.keys() for side, v in after.items()}:
         return DIFFERENT
-    is_cost = now.metric.startswith(COST_PREFIX)
+    if now.metric.startswith(COST_PREFIX):
+        return IDENTICAL if before == after else COST
     sides = (([*before[side].values()], [values[seed] for seed in before[side]]) for side, values in after.items())
-    words = (classify(one, other, spread_of(one), is_cost=is_cost) for one, other in sides)
-    return max(words, key=WORDS.index, default=IDENTICAL)
+    return max((classify(one, other, spread_of(one)) for one, other in sides), key=WORDS.index, default=IDENTICAL)
 
 
-def _machines(made: Mapping[str, BuildInfo]) -> list[str]:
+def _machines(made: Made) -> list[str]:
     """Return the kinds of machines that computed runs and evaluations, the most frequent first."""
-    builds = (build for key, build in made.items() if key.startswith(("runs/", "evaluations/")))
-    return [text for text, _ in Counter(build.processor for build in builds).most_common()]
+    computed = ("runs/", "evaluations/")
+    kinds = Counter(build.processor for key, build in made.builds.items() if key.startswith(computed))
+    return [text for text, _ in kinds.most_common()]
 
 
 def show_against(work: Workspace, papers: Iterable[Paper], revision: str, *, as_json: bool) -> int:
     """Compare the reports with those at a revision, and print what differs; return the exit code."""
-    comparison = compare(work.reports, papers, revision)
+    comparison, console = compare(work.reports, papers, revision), Console()
     if as_json:
         print_json(comparison.document())
-    else:
-        show_comparison(Console(), comparison)
-    return 0 if comparison.is_same else 1
-
-
-def show_comparison(console: Console, comparison: Comparison) -> None:
-    """Print the claims with another verdict, the cells that differ by more than the spread of replicates, the machines
-    if they differ, and the counts.
-    """
+        return 0 if comparison.is_same else 1
     if comparison.other_recipes:
         numbers = pluralize(comparison.other_recipes, "number")
         print_line(console, f"made by evaluations with other settings, data or code: {numbers}")
     for cell in comparison.flips:
         print_line(console, ("another verdict", "bold red"), f": {cell} ({cell.word})")
-    for cell in comparison.beyond[:MOST]:
-        print_line(console, ("different", "bold red"), f": {cell}")
-    if len(comparison.beyond) > MOST:
-        print_line(console, f"and {len(comparison.beyond) - MOST} more (--json names all)")
+    for text in first(map(str, comparison.beyond), MOST):
+        print_line(console, ("different", "bold red"), f": {text}")
     if comparison.machines[0] != comparison.machines[1]:
         for time, machines in zip(("then", "now"), comparison.machines, strict=True):
             print_line(console, f"computed by {' and '.join(machines) or 'unknown machines'} {time}")
@@ -308,5 +283,8 @@ def show_comparison(console: Console, comparison: Comparison) -> None:
         cells = [cell for cell in comparison.cells if cell.artifact.startswith(f"{paper}/")]
         print_line(console, f"{paper}: {sentence(cells)}")
     print_line(console, f"compared with {comparison.revision} ({comparison.commit[:12]}): {sentence(comparison.cells)}")
-    same = comparison.is_same
-    print_line(console, ("the same numbers", "bold green") if same else ("different numbers", "bold red"))
+    if comparison.is_same:
+        print_line(console, ("the same numbers", "bold green"))
+        return 0
+    print_line(console, ("different numbers", "bold red"))
+    return 1
