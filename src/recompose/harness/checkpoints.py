@@ -341,28 +341,24 @@ def _of_config(config: PreprocessCfg) -> dict[str, Any]:
 
 
 def _built(model: str, activation: Activation) -> tuple[Tokenizer, nn.Module]:
-    """Build a model's tokenizer, and the model with random weights.
+    """Build a model's tokenizer, and the model with random weights, as a ``Backbone`` where possible.
 
     Raises:
         DataError: open_clip cannot, as without another package or, for some tokenizers, without a network.
     """
     try:
-        return tokenizer_of(model), _random(model, activation)
+        tokenizer = tokenizer_of(model)
+        if "stem" in config_of(model):  # an architecture of Recompose, which open_clip alone cannot build
+            return tokenizer, build(model, activation)
+        quick = activation == "quick_gelu"
+        built = open_clip.create_model(model, load_weights=False, pretrained_text=False, quick_gelu=quick)
     except ModuleNotFoundError as error:
         message = f"open_clip needs {error.name} for {model}: `pip install {error.name}`"
         raise DataError(message, code="missing-package", place=model) from error
     except Exception as error:  # of an architecture's settings, of timm, of transformers, of the network
         message = f"open_clip cannot build {model}: {one_line(error)}"
         raise DataError(message, code="unknown-architecture", place=model) from error
-
-
-def _random(model: str, activation: Activation) -> nn.Module:
-    """Build a model with random weights, as a ``Backbone`` where possible."""
-    if "stem" in config_of(model):  # an architecture of Recompose, which open_clip alone cannot build
-        return build(model, activation)
-    quick = activation == "quick_gelu"
-    built = open_clip.create_model(model, load_weights=False, pretrained_text=False, quick_gelu=quick)
-    return Backbone(built, tokenizer_of(model)) if _is_plain(built) else built
+    return tokenizer, Backbone(built, tokenizer) if _is_plain(built) else built
 
 
 def _is_plain(model: Any) -> bool:
