@@ -93,7 +93,7 @@ class Graph:
             RecomposeError: params.yaml or a paper is wrong.
         """
         work = Workspace(folder)
-        recipes, needs = artifact_recipes(work, work.papers), _Needs(work)
+        recipes, needs = artifact_recipes(work), _Needs(work)
         costs = Costs.of(work, work.plan) if scheduled else None
         return cls(_jobs(work, recipes, needs, costs), work, _artifacts(work, recipes, needs))
 

@@ -173,7 +173,7 @@ def remake_index(work: Workspace) -> None:
     published = PublishedLineage.read(work, PAPERS_LOADED)
     shown = replace(published, made=builds_of(work, published))
     found = audit(work, PAPERS_LOADED, shown, quick=True)
-    write_index(StoredResults(work), PAPERS_LOADED, published, page_of(work, shown, found))
+    write_index(StoredResults(work), shown, page_of(work, shown, found))
 
 
 def improve(lineage: dict[str, Any]) -> None:

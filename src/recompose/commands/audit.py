@@ -84,7 +84,7 @@ def _due_texts(work: Workspace, published: PublishedLineage, audited: Audit) -> 
     if not all(recipe.key in audited.numbers for recipe in work.plan.of("evaluations")):
         return {}
     try:
-        due = index_texts(StoredResults(work, audited.numbers, published.made), work.papers, published)
+        due = index_texts(StoredResults(work, audited.numbers, published.made), published)
     except DamagedError:  # a finding of its own names it
         return {}
     if published.made and not audited.everything:

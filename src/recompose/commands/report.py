@@ -21,5 +21,5 @@ def write_report(work: Workspace) -> None:
     published = replace(on_disk, made=builds_of(work, on_disk))  # as is written below
     gc.freeze()  # lineages live to the end as well
     audited = audit(work, papers, published, quick=True)
-    write_index(StoredResults(work), papers, published, page_of(work, published, audited))
+    write_index(StoredResults(work), published, page_of(work, published, audited))
     show_summary(Console(), work, published, audited)

@@ -1,4 +1,4 @@
-"""The description of a metric."""
+"""The description of a metric, in a module of its own: it counts as code of metrics, what shows them does not."""
 
 from dataclasses import dataclass
 

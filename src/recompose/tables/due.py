@@ -2,7 +2,6 @@
 now.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic_core import from_json
@@ -64,32 +63,32 @@ def declaration_digest(paper: Paper, name: str) -> str:
     return digest(section | {"printed": sha256_file(printed) if printed.exists() else None})
 
 
-def index_recipe(work: Workspace, papers: list[Paper]) -> Recipe:
+def index_recipe(work: Workspace) -> Recipe:
     """Return the recipe of the index: all artifacts, notes of papers, the page's assets, and its code."""
-    notes = {paper.name: paper.folder / "notes.md" for paper in papers}
+    notes = {paper.name: paper.folder / "notes.md" for paper in work.papers}
     files = sorted([*SITE.iterdir(), *Path(__file__).parent.iterdir()])
     assets = {path.name: sha256_file(path) for path in files if path.suffix in (".html", ".css", ".js", ".md")}
     modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
     modules += [type(track).__module__ for track in TRACKS.values()]  # their samples and plots
     document = {
-        "papers": {paper.name: [paper.title, paper.byline, paper.links] for paper in papers},
+        "papers": {paper.name: [paper.title, paper.byline, paper.links] for paper in work.papers},
         "notes": {name: sha256_file(path) for name, path in notes.items() if path.exists()},
         "page": assets,
         "profile": work.params.profile,
         "parameters": digest(json_schema(work.catalogue.forms)),
     }
-    return Recipe("report", "index", document, artifact_recipes(work, papers), fingerprint(modules), labels={})
+    return Recipe("report", "index", document, artifact_recipes(work), fingerprint(modules), labels={})
 
 
-def artifact_recipes(work: Workspace, papers: Iterable[Paper]) -> dict[str, Recipe]:
-    """Return the recipe of each artifact of papers, by ``<paper>/<artifact>``."""
-    recipes = (artifact_recipe(work, paper, name) for paper in papers for name in paper.artifacts)
+def artifact_recipes(work: Workspace) -> dict[str, Recipe]:
+    """Return the recipe of each artifact, by ``<paper>/<artifact>``."""
+    recipes = (artifact_recipe(work, paper, name) for paper in work.papers for name in paper.artifacts)
     return {recipe.name: recipe for recipe in recipes}
 
 
 def due_counts(work: Workspace) -> dict[str, int]:
     """Return the number of artifacts of each paper that are to be made."""
-    recipes = artifact_recipes(work, work.papers)
+    recipes = artifact_recipes(work)
     return {
         paper.name: sum(is_due(work, paper, name, recipes[f"{paper.name}/{name}"]) for name in paper.artifacts)
         for paper in work.papers
@@ -122,6 +121,6 @@ def is_page_due(work: Workspace) -> bool:
     try:
         index = read_json(work.reports / INDEX)
         written = {name: sha256_file(work.reports / name) for name in index["files"]}
-        return not (written == index["files"] and index["recipe"] == index_recipe(work, work.papers).digest)
+        return not (written == index["files"] and index["recipe"] == index_recipe(work).digest)
     except WRONG:
         return True

@@ -32,13 +32,13 @@ TEMPLATES.filters["markdown"] = escape_markdown
 TEMPLATES.tests["printed"] = PRINTED.fullmatch
 
 
-def index_texts(results: StoredResults, papers: list[Paper], published: PublishedLineage) -> dict[str, str]:
+def index_texts(results: StoredResults, published: PublishedLineage) -> dict[str, str]:
     """Return the files beside the page: name -> text. All of them follow from the results behind the artifacts."""
     schema = json_schema(results.work.catalogue.forms)
     return {
-        README: readme(results, papers),
-        **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in papers},
-        METRICS: metrics_json(results, papers),
+        README: readme(results),
+        **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in results.work.papers},
+        METRICS: metrics_json(results),
         VALUES: values_text(values_of(results, published)),
         **{file: text for track in results.plan.tracks for file, text in results.tracks[track].plots(results).items()},
         PARAMETERS: reference(schema),
@@ -46,24 +46,20 @@ def index_texts(results: StoredResults, papers: list[Paper], published: Publishe
     }
 
 
-def write_index(results: StoredResults, papers: list[Paper], published: PublishedLineage, page: str) -> None:
-    """Write the report site's page, the index, the numbers that DVC compares, and the build info.
+def write_index(results: StoredResults, published: PublishedLineage, page: str) -> None:
+    """Write the page, the files beside it, the index of all these, and the build info.
 
     Args:
         results: of the workspace.
-        papers: with the artifacts of the index.
-        published: the lineages in the folders of papers.
+        published: the lineages in the folders of papers, with the present builds, see ``builds_of``.
         page: the report site's page.
     """
-    reports = results.work.reports
-    texts = {PAGE: page, **index_texts(results, papers, published)}
+    reports, texts = results.work.reports, {PAGE: page, **index_texts(results, published)}
     for name, text in texts.items():
         write_text(reports / name, text)
     written = {name: sha256_file(reports / name) for name in texts}
-    recipe = index_recipe(results.work, papers).digest
-    ReportIndex(files=written, recipe=recipe).write(reports)
-    builds, values = builds_of(results.work, published), values_of(results, published)
-    Made.of(builds, published.contents, values).write(reports)
+    ReportIndex(files=written, recipe=index_recipe(results.work).digest).write(reports)
+    Made.of(published.made, published.contents, values_of(results, published)).write(reports)
 
 
 def builds_of(work: Workspace, published: PublishedLineage) -> dict[str, Build]:
@@ -87,20 +83,20 @@ def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, 
     return {key: values for key, values in published.values.items() if key in published.records} | on_disk
 
 
-def metrics_json(results: StoredResults, papers: list[Paper]) -> str:
+def metrics_json(results: StoredResults) -> str:
     """Return the headline numbers as JSON, as the headline tables show them.
 
     A number for each paper, of its own method, and one for each track: the best of the methods in these tables that are
     no paper's own. DVC shows the numbers, and leaves out the list ``details`` with their spreads and n.
     """
     numbers: dict[str, Cell] = {}
-    for paper in papers:
+    own_methods = {paper.headline.method for paper in results.work.papers if paper.headline}
+    for paper in results.work.papers:
         if paper.headline:
             cells = headline_cells(paper, build_table(results, paper, paper.headline.artifact).measured)
             if own := cells.pop(paper.headline.method, None):
                 numbers[paper.name] = own
-            rest, own_methods = f"{paper.track}*", {other.headline.method for other in papers if other.headline}
-            others = {*results.plan.tracks[paper.track].methods} - own_methods
+            rest, others = f"{paper.track}*", {*results.plan.tracks[paper.track].methods} - own_methods
             candidates = [cell for method, cell in cells.items() if method in others]
             if candidates := [*candidates, *filter(None, [numbers.get(rest)])]:
                 numbers[rest] = max(candidates, key=lambda cell: cell.better * (cell.value or 0))
@@ -116,8 +112,9 @@ def _details(name: str, cell: Cell) -> dict[str, str | float | None]:
     return {**about, "metric": cell.metric, "mean": mean, "spread": spread, "n": cell.n}
 
 
-def readme(results: StoredResults, papers: list[Paper]) -> str:
+def readme(results: StoredResults) -> str:
     """Return the index of the papers' reports: a screen, with a line for each paper."""
+    papers = results.work.papers
     headlines = ((paper, paper.headline.artifact) for paper in papers if paper.headline)
     tables = ((f"{paper.name}/{name}", build_table(results, paper, name).measured) for paper, name in headlines)
     return TEMPLATES.get_template("reports.md").render(
