@@ -143,14 +143,17 @@ def shared_replicates(planned: Mapping[str, Sequence[Recipe]]) -> dict[str, list
     nothing and was evaluated once, such as chance, restricts no other; one without evaluations is left out.
     """
     compared = {name: [*evaluations] for name, evaluations in planned.items() if evaluations}
-    restricting = [each for each in compared.values() if len(each) > 1 or any("run" in e.needs for e in each)]
-    seeds = [{evaluation.labels["seed"] for evaluation in each} for each in restricting]
+    seeds = [
+        {evaluation.labels["seed"] for evaluation in evaluations}
+        for evaluations in compared.values()
+        if len(evaluations) > 1 or any("run" in evaluation.needs for evaluation in evaluations)
+    ]
     shared = set.intersection(*seeds) if seeds else set()
     if not shared or not any(map(_has_replicates, compared.values())):
         return compared
     return {
-        name: [evaluation for evaluation in each if evaluation.labels["seed"] in shared] or each
-        for name, each in compared.items()
+        name: [evaluation for evaluation in evaluations if evaluation.labels["seed"] in shared] or evaluations
+        for name, evaluations in compared.items()
     }
 
 

@@ -28,8 +28,8 @@ def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
     plan, modules = work.plan, ["recompose.tables.artifacts", find_kind(paper, name).module]
     code = metric_code(work.catalogue[paper.track], paper.metrics) | fingerprint(modules)
-    shown = paper.benchmarks_among(plan.benchmarks(paper.track))
-    data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in shown}
+    benchmarks = paper.benchmarks_among(plan.benchmarks(paper.track))
+    data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in benchmarks}
     planned = evaluations_of(plan, paper, name).values()
     evaluations = {evaluation.key: evaluation for recipes in planned for evaluation in recipes}
     document = {"artifact": f"{paper.name}/{name}", "declared": declaration_digest(paper, name)}
@@ -108,8 +108,8 @@ def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
             return True
         contents = read_contents(work, f"{paper.name}/{name}")
         # of data, those that it shows
-        shown = [need for need in recipe.needs.values() if need.kind == "evaluations" or need.key in contents]
-        is_same = (contents[need.key] == work.store.verify(need).content for need in shown)
+        needs = [need for need in recipe.needs.values() if need.kind == "evaluations" or need.key in contents]
+        is_same = (contents[need.key] == work.store.verify(need).content for need in needs)
         written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
         return lineage["files"] != written or not all(is_same)
     except (DamagedError, *WRONG):

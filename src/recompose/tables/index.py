@@ -94,15 +94,15 @@ def metrics_json(results: StoredResults) -> str:
     for paper in results.work.papers:
         if paper.headline:
             cells = headline_cells(paper, build_table(results, paper, paper.headline.artifact).measured)
-            if own := cells.pop(paper.headline.method, None):
-                numbers[paper.name] = own
-            rest, others = f"{paper.track}*", {*results.plan.tracks[paper.track].methods} - own_methods
+            if headline := cells.pop(paper.headline.method, None):
+                numbers[paper.name] = headline
+            best, others = f"{paper.track}*", {*results.plan.tracks[paper.track].methods} - own_methods
             candidates = [cell for method, cell in cells.items() if method in others]
-            if candidates := [*candidates, *filter(None, [numbers.get(rest)])]:
-                numbers[rest] = max(candidates, key=lambda cell: cell.better * (cell.value or 0))
+            if candidates := [*candidates, *filter(None, [numbers.get(best)])]:
+                numbers[best] = max(candidates, key=lambda cell: cell.better * (cell.value or 0))
     details = [_details(name, cell) for name, cell in sorted(numbers.items())]
-    shown = {name: round(cell.value or 0.0, 2) for name, cell in sorted(numbers.items())}
-    return json.dumps({**shown, "details": details}, indent=2) + "\n"
+    headlines = {name: round(cell.value or 0.0, 2) for name, cell in sorted(numbers.items())}
+    return json.dumps({**headlines, "details": details}, indent=2) + "\n"
 
 
 def _details(name: str, cell: Cell) -> dict[str, str | float | None]:

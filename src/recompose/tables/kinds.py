@@ -48,8 +48,8 @@ def find_kind(paper: Paper, name: str) -> Kind:
         PlanError: neither has its kind.
     """
     kind, track = paper.artifacts[name].kind, TRACKS[paper.track]
-    tables = {own: Kind(cells) for own, cells in track.tables.items()}
-    figures = {own: Kind(drawing=place) for own, place in track.figures.items()}
+    tables = {entry: Kind(cells) for entry, cells in track.tables.items()}
+    figures = {entry: Kind(drawing=place) for entry, place in track.figures.items()}
     kinds = KINDS | tables | figures
     if kind not in kinds:
         place, near = f"{paper.file}: artifacts.{name}", nearest(kind, kinds)

@@ -149,10 +149,10 @@ def difference_cell(results: Results, paper: Paper, benchmark: str, methods: tup
     """Return the difference of a metric of two methods, the first less the second, at their common seeds."""
     description = results.tracks[paper.track].description_of(metric)
     matches = matches_by_seed(*(results.complete(paper.track, name, benchmark) for name in methods))
-    pairs = [[description.factor * results.metrics(each).get(metric, nan) for each in match] for match in matches]
-    differences = [first - second for first, second in pairs]
+    sides = ([description.factor * results.metrics(side).get(metric, nan) for side in match] for match in matches)
+    differences = [first - second for first, second in sides]
     value, text = _mean_difference(differences, description.digits)
-    return basis_of(results, paper, benchmark, methods).but(text=text, value=value, n=len(pairs), metric=metric)
+    return basis_of(results, paper, benchmark, methods).but(text=text, value=value, n=len(matches), metric=metric)
 
 
 def _mean_difference(differences: list[float], digits: int) -> tuple[float | None, str]:
