@@ -16,9 +16,9 @@ from recompose.digest import sha256_file, short
 from recompose.metric_cache import metric_code
 from recompose.parts.cells import Cell
 from recompose.plan import Recipe
-from recompose.tables.artifacts import planned_recipes
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.differing import differing
+from recompose.tables.due import planned_recipes
 from recompose.tables.lineage import MADE, Lineage
 
 CHANGED = "was changed since it was written"

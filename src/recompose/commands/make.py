@@ -9,7 +9,8 @@ from recompose.parts.cells import Cell
 from recompose.plan import closure
 from recompose.progress import be_quiet, printable
 from recompose.recipe_files import read_recipes, recipe_file
-from recompose.tables.artifacts import cell_recipes, measured_cells
+from recompose.tables.artifacts import measured_cells
+from recompose.tables.due import cell_recipes
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace

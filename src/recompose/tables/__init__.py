@@ -1,1 +1,1 @@
-"""Tables and figures: their parts, which the tracks' own kinds share, and how they are made and written."""
+"""Tables and figures: their kinds, their cells and files, the lineage of each, and what is due."""

@@ -13,15 +13,14 @@ from recompose.metric_cache import metric_code
 from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
 from recompose.parts.cells import Cell, Table
-from recompose.parts.results import Results, rows_of, shared_replicates
-from recompose.plan import Plan, Recipe, closure
+from recompose.parts.results import Results, rows_of
+from recompose.plan import Recipe, closure
 from recompose.progress import say
 from recompose.tables.caveats import watermarks
 from recompose.tables.due import artifact_recipe, evaluations_of
 from recompose.tables.formats import FORMATS
 from recompose.tables.kinds import artifact_files, find_kind, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
-from recompose.tables.measured import OVER_ROWS, matches_by_seed
 from recompose.tables.published import write_contents
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks.track import Track, function
@@ -198,27 +197,6 @@ def measured_cells(results: StoredResults, paper: Paper, name: str) -> list[Cell
     """
     cells = find_kind(paper, name).cells or figure_cells
     return list(cells(results, paper, name))
-
-
-def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
-    """Return the evaluations that a cell needs now; for a number of the data, the data of all its table's rows."""
-    if cell.names:
-        return planned_recipes(plan, paper.track, cell)
-    return list(plan.tracks[paper.track].benchmarks.values())
-
-
-def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
-    """Return the recipes that the current plan has for a cell."""
-    if cell.names:
-        names = cell.beside or cell.names
-        planned = {name: plan.evaluations(track, name, cell.benchmark) for name in names}
-        shared = shared_replicates(planned) if cell.beside else planned
-        rows = [recipes for name, recipes in shared.items() if name in cell.names]
-        parts = matches_by_seed(*rows) if rows and cell.rule == OVER_ROWS else rows
-        elsewhere = (plan.evaluations(track, name, place) for place in cell.other_benchmarks for name in cell.names)
-        return [recipe for part in (*parts, *elsewhere) for recipe in part]
-    data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
-    return [data] if data else []
 
 
 def figure_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:

@@ -1,6 +1,4 @@
-"""The recipes of artifacts and of their index, and what is due: what is not there, or was made from something else than
-now.
-"""
+"""What artifacts, cells and the index need, and which of them are due: not there, or made from something else."""
 
 from pathlib import Path
 
@@ -13,10 +11,12 @@ from recompose.fingerprint import ROOT, fingerprint
 from recompose.metric_cache import metric_code
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
 from recompose.params.reference import json_schema
+from recompose.parts.cells import Cell
 from recompose.parts.results import shared_replicates
 from recompose.plan import Plan, Recipe
 from recompose.tables.kinds import artifact_files, find_kind
 from recompose.tables.lineage import INDEX, WRONG, lineage_path
+from recompose.tables.measured import OVER_ROWS, matches_by_seed
 from recompose.tables.published import read_contents
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -52,6 +52,27 @@ def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str],
             by_method = shared_replicates(by_method)
         evaluations |= {(method, benchmark): recipes for method, recipes in by_method.items() if recipes}
     return evaluations
+
+
+def cell_recipes(plan: Plan, paper: Paper, cell: Cell) -> list[Recipe]:
+    """Return the evaluations that a cell needs now; for a number of the data, the data of all its table's rows."""
+    if cell.names:
+        return planned_recipes(plan, paper.track, cell)
+    return list(plan.tracks[paper.track].benchmarks.values())
+
+
+def planned_recipes(plan: Plan, track: str, cell: Cell) -> list[Recipe]:
+    """Return the recipes that the current plan has for a cell."""
+    if cell.names:
+        names = cell.beside or cell.names
+        planned = {name: plan.evaluations(track, name, cell.benchmark) for name in names}
+        shared = shared_replicates(planned) if cell.beside else planned
+        rows = [recipes for name, recipes in shared.items() if name in cell.names]
+        parts = matches_by_seed(*rows) if rows and cell.rule == OVER_ROWS else rows
+        elsewhere = (plan.evaluations(track, name, place) for place in cell.other_benchmarks for name in cell.names)
+        return [recipe for part in (*parts, *elsewhere) for recipe in part]
+    data = plan.tracks[track].benchmarks.get(cell.benchmark) if track in plan.tracks else None
+    return [data] if data else []
 
 
 def declaration_digest(paper: Paper, name: str) -> str:
