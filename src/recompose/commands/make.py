@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from recompose import phases
-from recompose.commands.places import CellPlace, find_paper, one_of, within
-from recompose.parts.cells import Cell
+from recompose.commands.places import CellPlace, find_paper, one_of, place_text
 from recompose.plan import closure
 from recompose.progress import be_quiet, printable
 from recompose.recipe_files import read_recipes, recipe_file
@@ -49,20 +48,8 @@ def make_cell(work: Workspace, text: str) -> None:
     be_quiet()
     phases.make(work, closure(cell_recipes(work.plan, paper, wanted)))
     cell = place.find(measured_cells(StoredResults(work), paper, artifact))
-    print(cell_text(place.name, cell, reported.text if reported else None))
-
-
-def cell_text(place: str, cell: Cell, reported: str | None) -> str:
-    """Return a number in one line: its text and place, and the text in the reports if they have another one.
-
-    Args:
-        place: of the artifact, such as msci/table-2.
-        cell: of the artifact, as it is now.
-        reported: its text in the reports; None if they lack it.
-    """
     n = f" (n = {cell.n})" if cell.n else ""
-    if reported is None:
-        beside = "not in the reports yet"
-    else:
-        beside = "as in the reports" if reported == cell.text else f"the reports have {reported}"
-    return printable(f"{cell.text}{n}  {place}#{within(cell)}: {beside}")
+    beside = "as in the reports" if reported else "not in the reports yet"
+    if reported and reported.text != cell.text:
+        beside = f"the reports have {reported.text}"
+    print(printable(f"{cell.text}{n}  {place_text(place.name, cell)}: {beside}"))

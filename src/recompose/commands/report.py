@@ -3,8 +3,6 @@
 import gc
 from dataclasses import replace
 
-from rich.console import Console
-
 from recompose.audit.audit import audit
 from recompose.commands.summary import show_summary
 from recompose.site.build import page_of
@@ -22,4 +20,4 @@ def write_report(work: Workspace) -> None:
     gc.freeze()  # lineages live to the end as well
     audited = audit(work, papers, published, quick=True)
     write_index(StoredResults(work), published, page_of(work, published, audited))
-    show_summary(Console(), work, published, audited)
+    show_summary(work, published, audited)

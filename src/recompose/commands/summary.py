@@ -4,17 +4,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from rich.console import Console
-from rich.text import Text
 
 from recompose.audit.audit import audit
 from recompose.audit.findings import Audit
 from recompose.commands.against import MISSING_THEN, compare, counts_of, sentence
-from recompose.console import pluralize, rough_duration
+from recompose.console import pluralize, print_line, rough_duration
 from recompose.errors import DiffError
 from recompose.papers.declaration import Paper
-from recompose.parts.expectations import Expectation
 from recompose.parts.results import Results
-from recompose.progress import printable
 from recompose.tables.lineage import Lineage
 from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tables.stored_results import StoredResults
@@ -25,28 +22,22 @@ from recompose.workspace import Workspace
 def summary(work: Workspace) -> None:
     """Audit the reports quickly, and print what they hold."""
     published = PublishedLineage.read(work, work.papers)
-    show_summary(Console(), work, published, audit(work, work.papers, published, quick=True))
+    show_summary(work, published, audit(work, work.papers, published, quick=True))
 
 
-def show_summary(console: Console, work: Workspace, published: PublishedLineage, audited: Audit) -> None:
+def show_summary(work: Workspace, published: PublishedLineage, audited: Audit) -> None:
     """Print what was made, its cost, headline numbers, whether expectations hold, the audit, and the page to open."""
-    lines = [
+    console = Console()
+    for text in (
         f"made: {_contents(published)}",
         f"took: {rough_duration(sum(made.seconds for made in published.made.values()))} of work",
         f"numbers: {_numbers(published, work.papers)}",
-        f"expectations: {_expectations(work)}",
+        f"expectations: {_expectations(StoredResults(work))}",
         f"audit: {audited.outcome}" + ("" if audited.clean else "; `recompose audit` shows it"),
         *_commit_line(work),
         f"open: {work.reports / 'index.html'}",
-    ]
-    for line in lines:
-        console.print(Text(printable(line)), soft_wrap=True)
-
-
-def expectations(results: Results) -> list[Expectation]:
-    """Return the expectations of every track of the profile that has the numbers for them."""
-    checks = [(name, check) for name in results.plan.tracks for check in TRACKS[name].expectations]
-    return [expectation for name, check in checks for expectation in check.check(results, name)]
+    ):
+        print_line(console, text)
 
 
 def _commit_line(work: Workspace) -> Iterator[str]:
@@ -75,9 +66,10 @@ def _numbers(published: PublishedLineage, papers: list[Paper]) -> str:
     return ", ".join(number for number in numbers if number) or "none yet"
 
 
-def _expectations(work: Workspace) -> str:
+def _expectations(results: Results) -> str:
     """Return the expectations under which methods can be compared, or those that fail."""
-    checks = expectations(StoredResults(work))
+    declared = [(name, expectation) for name in results.plan.tracks for expectation in TRACKS[name].expectations]
+    checks = [check for name, expectation in declared for check in expectation.check(results, name)]
     failures = [check.sentence for check in checks if not check.holds]
     if not checks:
         return "nothing is measured yet"
