@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from recompose.files import Document, write_json
-from recompose.params.documents import read_document, read_written
-from recompose.params.loading import Addition, Sources
+from recompose.params.documents import Written, read_document, read_written
+from recompose.params.loading import load
 from recompose.params.schema import Params
 from recompose.plan import Recipe
 from recompose.tracks import TRACKS
@@ -81,10 +81,10 @@ def params_text(profile: str = "demo", edits: Mapping[str, object] | None = None
 
 
 def parse_params(
-    text: str, profile: str | None = None, edits: Sequence[str] = (), additions: Sequence[Addition] = ()
+    text: str, profile: str | None = None, edits: Sequence[str] = (), additions: Sequence[Written] = ()
 ) -> Params:
     """Return the parameters of a text, by default of the profile that it chooses."""
-    return Sources(read_written(text, "params.yaml"), profile, edits, additions).load(TRACKS.forms)
+    return load(read_written(text, "params.yaml"), TRACKS.forms, profile, edits, additions)
 
 
 def write_params(folder: Path, profile: str = "demo", edits: Mapping[str, object] | None = None) -> Path:

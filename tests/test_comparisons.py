@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 from itertools import product
 from pathlib import Path
 from statistics import mean, stdev
@@ -54,7 +55,7 @@ def test_a_file_becomes_a_table_verdicts_a_figure_and_its_variants(root: Path) -
     work = Workspace(root)
     (mine,) = work.comparisons
     assert mine in work.papers and mine.target == "comparisons/mine"
-    assert mine.rows == ["csp", "troika", "csp-wide"] and mine.baselines == ["csp"]
+    assert mine.compared == ["csp", "troika", "csp-wide"] and mine.is_comparison
     assert {(claim.higher, *claim.lower, claim.metric, claim.margin.value) for claim in mine.claims.values()} == {
         ("troika", "csp", AUC, 1.5),
         ("csp-wide", "csp", AUC, 1.5),
@@ -87,13 +88,13 @@ def test_two_files_may_share_a_variant_but_not_its_name(root: Path) -> None:
 
 
 MISTAKES: list[tuple[dict[str, object], str, str]] = [
-    ({"methods": ["cps", "csp-wide"]}, "unknown-method", "'csp'"),
+    ({"methods": ["cps", "csp-wide"]}, "unknown-name", "'csp'"),
     ({"baseline": ["csp", "troika", "csp-wide"]}, "no-rows", "methods"),
-    ({"track": "clsz"}, "unknown-track", "'czsl'"),
-    ({"datasets": ["shapes-pears"]}, "unknown-dataset", "'shapes-pairs'"),
+    ({"track": "clsz"}, "unknown-name", "'czsl'"),
+    ({"datasets": ["shapes-pears"]}, "unknown-name", "'shapes-pairs'"),
     ({"metrics": {"AUC": "test/closed/dense/auk"}}, "unknown-metric", AUC),
     ({"metrics": {"AUC": AUC, "auc": H}}, "repeated-label", "metrics"),
-    ({"margin": {"AUK": 1}}, "unknown-metric", "'AUC'"),
+    ({"margin": {"AUK": 1}}, "unknown-name", "'AUC'"),
     ({"variants.csp-wide.settings": {"dropuot": 0.1}}, "unknown-key", "variants.csp-wide.settings"),
     ({"methods": ["troika"]}, "unused-variant", "variants.csp-wide"),
     ({"methods": ["coop"], "variants": {"troika": {"method": "csp"}}}, "unused-variant", "variants.troika"),
@@ -107,7 +108,16 @@ def test_a_mistake_names_its_file_and_what_helps(root: Path, values: dict[str, o
     with raises(PlanError, code, "comparisons/mine.yaml") as error:
         _ = Workspace(root).plan
     assert hint in str(error.value)
-    assert all(line.startswith("comparisons/mine.yaml: ") for line in str(error.value).splitlines())
+    assert all(re.match(r"comparisons/mine\.yaml:[0-9]+: ", line) for line in str(error.value).splitlines())
+
+
+def test_wrong_names_have_the_lines_on_which_they_are_written(root: Path) -> None:
+    declare(root, methods=["cps", "troika"], variants={"csp-wide": {"method": "cspp"}})
+    lines = (root / "comparisons/mine.yaml").read_text().splitlines()
+    with raises(PlanError, "unknown-name", "variants.csp-wide.method, methods.0") as error:
+        _ = Workspace(root).plan
+    numbers = [int(line.split(":")[1]) for line in str(error.value).splitlines()]
+    assert ["cspp" in lines[numbers[0] - 1], "cps" in lines[numbers[1] - 1]] == [True, True]
 
 
 def test_a_profile_without_its_data_sets_has_no_such_comparison(tmp_path: Path) -> None:

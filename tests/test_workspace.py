@@ -46,7 +46,9 @@ def test_a_misspelt_measure_names_the_nearest(work: Workspace, monkeypatch: pyte
     changed = paper.artifacts[artifact].model_copy(update={"columns": {}, "views": {"exact": misspelt}})
     paper = paper.model_copy(update={"artifacts": paper.artifacts | {artifact: changed}})
     monkeypatch.setattr(track, "all_papers", lambda: [paper])
-    with raises(PlanError, "unknown-metric", f"papers/msci/paper.yaml: column AUC of {artifact}") as error:
+    with raises(
+        PlanError, "unknown-metric", f"papers/msci/paper.yaml: artifacts.{artifact}.views.exact.columns.AUC"
+    ) as error:
         _ = work.plan
     assert "'test/closed/dense/auc'" in str(error.value)
 

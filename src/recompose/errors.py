@@ -28,6 +28,7 @@ class RecomposeError(Exception):
     """
 
     code = "error"
+    problems: Sequence[Any] = ()  # of an error about values of a file: each with its keys
 
     def __init_subclass__(cls) -> None:
         """Name the mistakes of a class after it: those of WordVectorsError are ``word-vectors``."""
@@ -60,9 +61,7 @@ class ProgramError(RecomposeError, RuntimeError):
 
 
 class ParamsError(RecomposeError, ValueError):
-    """An error in params.yaml; the message names the place and the allowed values. ``problems`` are its mistakes."""
-
-    problems: Sequence[Any] = ()
+    """An error in params.yaml; the message names the place and the allowed values."""
 
 
 class PlanError(RecomposeError, ValueError):

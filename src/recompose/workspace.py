@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from recompose.errors import ParamsError, PlanError
+from recompose.errors import ParamsError
 from recompose.papers.checks import check_paper, check_papers, check_variants
-from recompose.papers.comparison import FOLDER, Comparison, compared_variants, read_comparisons
-from recompose.papers.declaration import Paper
+from recompose.papers.comparison import compared_variants, read_comparisons
+from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.params.documents import Written
-from recompose.params.loading import PARAMS, Sources, read_params
-from recompose.params.mistakes import key_of
+from recompose.params.loading import PARAMS, load, read_params
+from recompose.params.mistakes import Problem, key_of
 from recompose.params.schema import Params
 from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
@@ -23,7 +23,7 @@ from recompose.tracks.track import Catalogue
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 
 
-def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: Catalogue = TRACKS) -> Plan:
+def plan_of(params: Params, comparisons: Sequence[Paper] = (), catalogue: Catalogue = TRACKS) -> Plan:
     """Return the plan of the chosen profile, with these comparisons, of what a catalogue has.
 
     Raises:
@@ -32,7 +32,7 @@ def plan_of(params: Params, comparisons: Sequence[Comparison] = (), catalogue: C
     planner = Planner(params)
     check_papers(catalogue.plugin_papers, comparisons)
     check_variants(catalogue, comparisons)
-    for paper in [*catalogue.papers, *comparisons]:
+    for paper in catalogue.papers:
         check_paper(paper, params, catalogue)
     chosen = [track for name, track in catalogue.items() if name in params.chosen.tracks]
     variants = {track: track.variants | compared_variants(track, params, comparisons) for track in chosen}
@@ -45,7 +45,7 @@ def _named_plugins(document: object) -> list[str]:
     return [folder for folder in folders if isinstance(folder, str)] if isinstance(folders, list) else []
 
 
-def _check_rows(comparisons: Iterable[Comparison], plan: Plan, profile: str) -> None:
+def _check_rows(comparisons: Iterable[Paper], plan: Plan, profile: str) -> None:
     """Check that a plan has every row of each comparison.
 
     Raises:
@@ -54,13 +54,14 @@ def _check_rows(comparisons: Iterable[Comparison], plan: Plan, profile: str) -> 
     for comparison in comparisons:
         places = plan.tracks[comparison.track].evaluations
         planned = {name for name, benchmark in places if benchmark in comparison.datasets}
-        for row in comparison.rows:
-            if row not in planned:
-                message = (
-                    f"{comparison.file}: the profile {profile} does not run {row!r} on "
-                    f"{', '.join(comparison.datasets)}; declare a variant in this file"
-                )
-                raise PlanError(message, code="unplanned-row", place=f"{comparison.file}: {row}")
+        remedy = f"on {', '.join(comparison.datasets)}; declare a variant in this file"
+        if problems := [
+            Problem((key, number), f"the profile {profile} does not run {row!r} {remedy}", "unplanned-row")
+            for key, rows in (("baseline", comparison.baseline), ("methods", comparison.methods))
+            for number, row in enumerate(rows)
+            if row not in planned
+        ]:
+            raise comparison.error(problems)
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,8 @@ class Workspace:
 
     def load(self, profile: str | None) -> Params:
         """Return the parameters of a profile, with the entries that plugins bring; None: the chosen profile."""
-        return self.sources(profile).load(self.catalogue.forms)
-
-    def sources(self, profile: str | None) -> Sources:
-        """Return what the parameters of a profile come from; None: the chosen profile."""
-        return Sources(self.file, profile, self.edits, [plugin.addition for plugin in self.plugins])
+        additions = [plugin.addition for plugin in self.plugins]
+        return load(self.file, self.catalogue.forms, profile, self.edits, additions)
 
     @cached_property
     def file(self) -> Written:
@@ -125,7 +123,7 @@ class Workspace:
         return plan_of(params, read_comparisons(self.root, params, self.catalogue), self.catalogue)
 
     @cached_property
-    def comparisons(self) -> list[Comparison]:
+    def comparisons(self) -> list[Paper]:
         """The comparisons that have data sets in the chosen profile."""
         return read_comparisons(self.root, self.params, self.catalogue)
 
@@ -214,7 +212,7 @@ def open_workspace(folder: str) -> Workspace:
     root = next((above for above in (here, *here.parents) if (above / PARAMS).is_file()), here)
     if not (root / PARAMS).is_file():
         return Workspace(root)
-    written = [path for pattern in ("*.yaml", f"{FOLDER}/*.y*ml") for path in sorted(root.glob(pattern))]
+    written = [path for pattern in ("*.yaml", f"{COMPARISONS}/*.y*ml") for path in sorted(root.glob(pattern))]
     work = _workspace_of(root, os.environ.get(PROFILE), _texts(written))
     sources = [path for plugin in work.plugins for path in sorted(plugin.folder.rglob("*.*"))]
     return _workspace_of(

@@ -26,7 +26,7 @@ def params_file(tmp_path: Path) -> Path:
 
 def values(path: Path, keys: str, *edits: str) -> dict[str, tuple[object, str]]:
     work = Workspace(path.parent, edits)
-    found = values_in_use(work.load("mine"), work.sources("mine"), keys)
+    found = values_in_use(work.load("mine"), keys)
     return {name: (value, origin) for name, value, origin in found}
 
 

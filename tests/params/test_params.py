@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from recompose.errors import ParamsError
-from recompose.params.loading import Addition, load_params
+from recompose.params.documents import read_written
+from recompose.params.loading import load_params
 from recompose.params.schema import Params
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import Czsl, CzslChoice
-from tests.configuration import GONE, PROFILES, SHIPPED, params_text, parse_params
+from tests.configuration import GONE, PROFILES, SHIPPED, params_text, parse_params, text_of
 from tests.errors import raises
 
 CSP = "czsl.methods.csp"
@@ -154,7 +155,7 @@ def test_edits_change_the_text() -> None:
         (f"{CSP}.training.rl=1", "unknown-key", f"{CSP}.training.rl"),
         (f"{CSP}.training.lr", "no-edit", f"{CSP}.training.lr"),
         (f"{CSP}.training.lr=[", "no-yaml", f"{CSP}.training.lr=["),
-        (f"{SCRATCH}.scene=1", "unknown-key", f"{SCRATCH}.scene"),
+        (f"{SCRATCH}.scene=1", "unknown-key", f"{SCRATCH.partition('override.')[2]}.scene"),
         ("profile=smke", "unknown-name", "profile"),
     ],
 )
@@ -191,11 +192,12 @@ def test_published_weights_that_may_hold_code_need_a_digest() -> None:
 def test_a_mistake_in_what_a_plugin_brings_names_the_file_of_the_plugin() -> None:
     images = {"train": 200, "val": 100, "test": -120}
     entry: dict[str, object] = {"adapter": "shapes-pairs", "seed": 1, "images": images}
-    addition = Addition("mine/plugin.yaml", {"czsl": {"datasets": {"mine": entry}}})
+    addition = read_written(text_of({"czsl": {"datasets": {"mine": entry}}}), "mine/plugin.yaml")
     with raises(ParamsError) as error:
         parse_params(text(), additions=[addition])
-    assert str(error.value).startswith("mine/plugin.yaml: czsl.datasets.mine.images.test: ")
+    assert str(error.value).startswith("mine/plugin.yaml:10: czsl.datasets.mine.images.test: ")
     images["test"] = 120
+    addition = read_written(text_of({"czsl": {"datasets": {"mine": entry}}}), "mine/plugin.yaml")
     with raises(ParamsError, "unknown-key", "mistyped") as error:
         parse_params(text({"mistyped": 1}), additions=[addition])
     assert "plugin.yaml" not in str(error.value)

@@ -7,14 +7,14 @@ from rich.console import Console
 
 from recompose.console import line, new_table
 from recompose.errors import ParamsError
-from recompose.params.loading import Keys, Sources
+from recompose.params.loading import Keys
 from recompose.params.mistakes import nearest
 from recompose.params.reference import json_schema, reference
 from recompose.params.schema import Params
 from recompose.workspace import Workspace
 
 
-def values_in_use(params: Params, sources: Sources, path: str) -> Iterator[tuple[str, object, str]]:
+def values_in_use(params: Params, path: str) -> Iterator[tuple[str, object, str]]:
     """Yield the values below a dotted path: each with its own path, and the file and line that it comes from.
 
     Raises:
@@ -29,7 +29,8 @@ def values_in_use(params: Params, sources: Sources, path: str) -> Iterator[tuple
             raise ParamsError(f"{place}: there is no such key{nearest(key, known)}", code="unknown-key", place=place)
         value = value[key]
     for leaf_keys, leaf in _leaves(value, tuple(keys)):
-        yield ".".join(leaf_keys), leaf, sources.origin(leaf_keys) if sources.is_written(leaf_keys) else "default"
+        written = params.written.at(leaf_keys)
+        yield ".".join(leaf_keys), leaf, written.origin if written else "default"
 
 
 def show_reference(work: Workspace, *, schema: bool) -> None:
@@ -40,9 +41,9 @@ def show_reference(work: Workspace, *, schema: bool) -> None:
 
 def show_values(work: Workspace, profile: str | None, path: str) -> None:
     """Print the values below a dotted path, in a profile."""
-    params, sources = work.load(profile), work.sources(profile)
+    params = work.load(profile)
     table = new_table([f"{path} in {params.profile}", "value", "from"])
-    for name, value, origin in values_in_use(params, sources, path):
+    for name, value, origin in values_in_use(params, path):
         table.add_row(*map(line, (name.removeprefix(f"{path}."), json.dumps(value, ensure_ascii=False), origin)))
     Console().print(table)
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from recompose.console import first
 from recompose.errors import TraceError
-from recompose.papers.comparison import FOLDER
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.params.mistakes import nearest
 from recompose.parts.cells import Cell
 from recompose.tables.lineage import SUFFIX, lineage_path
@@ -33,7 +32,7 @@ def find_artifact(work: Workspace, name: str) -> Path:
         TraceError: there is no such paper, it has no such artifact, or the file is another profile's; the message names
             the nearest one, or the remedy.
     """
-    path = Path(name.removeprefix(f"{FOLDER}/"))
+    path = Path(name.removeprefix(f"{COMPARISONS}/"))
     places = [lineage_path(place) for place in (work.root / path, path.absolute()) if place.name]
     file = next((place for place in places if place.is_file()), places[0] if len(path.parts) > 2 else None)
     if file and file.resolve().parent.parent == work.reports.resolve():

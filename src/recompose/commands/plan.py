@@ -125,7 +125,7 @@ def _idle_methods(work: Workspace) -> Iterator[str]:
     for name, track in work.catalogue.items():
         choices = [choice for profile in params.profiles.values() if (choice := profile.tracks.get(name))]
         run = {method for choice in choices for method in choice.methods}
-        run |= {row for comparison in work.comparisons for row in comparison.rows if comparison.track == name}
+        run |= {row for comparison in work.comparisons for row in comparison.compared if comparison.track == name}
         for method in track.methods:
             if method not in run:
                 yield f"no profile and no comparison runs {name}'s method {method}: add it to the methods of a profile"

@@ -22,8 +22,7 @@ from recompose.digest import sha256_file
 from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
 from recompose.files import read_json, write_atomically, write_json, write_text
-from recompose.papers.comparison import FOLDER as COMPARISONS
-from recompose.papers.declaration import Paper
+from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.plan import recipe_of
 from recompose.records import LenientModel
 from recompose.tables.published import PublishedLineage

@@ -92,7 +92,7 @@ def current_status(work: Workspace) -> Status:
 
 def needed_by(plan: Plan, paper: Paper) -> set[str]:
     """Return the digests of the runs and evaluations that a paper needs, under whatever name they were planned."""
-    recipes = closure(plan.evaluations_of(paper.track, paper.methods))
+    recipes = closure(plan.evaluations_of(paper.track, paper.all_methods))
     return {recipe.digest for recipe in recipes if recipe.kind in TRAINED}
 
 

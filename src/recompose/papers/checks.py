@@ -1,53 +1,36 @@
 """Checks of papers and comparisons against tracks and parameters, before any work: every name in them exists."""
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from recompose.errors import ParamsError, PlanError
+from recompose.errors import PlanError
 from recompose.papers.declaration import Paper, Variant
-from recompose.params.mistakes import check_name
+from recompose.params.documents import Place
+from recompose.params.mistakes import Problem, unknown_name
 from recompose.params.schema import Params
 from recompose.params.track import TrackSection
 
 if TYPE_CHECKING:
     from recompose.tracks.track import Catalogue, Track
 
-MEASURED = "method or variant"
 # rules, and files of reports, have these names
 RESERVED = ("all", "artifacts", "data", "features", "figure", "index", "metrics", "page", "readme", "runs", "table")
 
 
 def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
-    """Check that a paper names what exists, and that a user's own has tables of printed values and settings that fit.
+    """Check that a paper or a comparison, as it is declared, names what exists, that its settings fit, and that a
+    user's own has tables of printed values.
 
     Raises:
         PlanError: a track, method, variant, data set, artifact, kind, output or metric does not exist; the message
-            names the nearest one. Or a printed table or a setting is wrong.
+            names the nearest one, and has a line for each mistake. Or a printed table or a setting is wrong.
     """
-    check_name(paper.file, "track", paper.track, "track", catalogue)
-    track = catalogue[paper.track]
-    section = params.tracks[track.name]
-    if isinstance(section, TrackSection):  # the plan of a track with another schema finds wrong names
-        _check_names(paper, track, section)
-    for place, metric in _metrics_of(paper):
-        try:
-            track.check_metric(metric, params)
-        except PlanError as error:
-            raise PlanError(
-                f"{paper.file}: {place}: {error}", code=error.code, place=f"{paper.file}: {place}"
-            ) from None
-    if paper.is_shipped or not isinstance(section, TrackSection):
-        return
-    for name in paper.artifacts:
-        paper.reported(name)
-    for name, variant in paper.variants.items():
-        for dataset in variant.datasets:
-            try:
-                section.settings(variant.method, dataset, variant.settings)
-            except ParamsError as error:
-                place = f"{paper.file}: variants.{name}.settings"
-                raise PlanError(f"{place}: {error}", code=error.code, place=f"{place}.{error.place}") from None
+    problems = unknown_name(("track",), paper.track, catalogue) or [*_problems(paper, params, catalogue[paper.track])]
+    if problems:
+        raise paper.error(problems)
+    if not paper.is_shipped:
+        for name in paper.artifacts:
+            paper.reported(name)
 
 
 def check_papers(plugin_papers: Iterable[Paper], comparisons: Iterable[Paper]) -> None:
@@ -77,51 +60,93 @@ def check_variants(catalogue: "Catalogue", comparisons: Iterable[Paper]) -> None
     shared: dict[tuple[str, str], Variant] = {}
     for paper in [*catalogue.papers, *comparisons]:
         for name, variant in paper.variants.items():
-            place, own = f"{paper.file}: variants.{name}", variant.model_copy(update={"datasets": []})
-            owner = owners.get((paper.track, name))
-            if owner and not (paper.is_comparison and shared.get((paper.track, name)) == own):
-                raise PlanError(f"{place}: {owner} has this name, too; rename one", code="name-taken", place=place)
-            owners[paper.track, name] = paper.file
+            key, own = (paper.track, name), variant.model_copy(update={"datasets": []})
+            if (owner := owners.get(key)) and not (paper.is_comparison and shared.get(key) == own):
+                message = f"{owner} has this name, too; rename one"
+                raise paper.error([Problem(("variants", name), message, "name-taken")])
+            owners[key] = paper.file
             if paper.is_comparison:
-                shared[paper.track, name] = own
+                shared[key] = own
 
 
-def _check_names(paper: Paper, track: "Track", section: TrackSection) -> None:
-    """Check the names of methods, variants, data sets, artifacts and outputs in a declaration.
+def labels_of(comparison: Paper, track: "Track") -> dict[str, str]:
+    """Return the metrics of a comparison: label -> metric."""
+    known = {metric: label for label, metric in track.compared.items()}
+    named = comparison.metrics
+    labels = dict(named) if isinstance(named, Mapping) else {known.get(metric, metric): metric for metric in named}
+    labels |= {suite: f"test/{suite}" for suite in comparison.suites}
+    return labels or {known.get(track.headline, track.headline): track.headline}
 
-    Raises:
-        PlanError: there is no such name.
+
+def _problems(paper: Paper, params: Params, track: "Track") -> Iterator[Problem]:
+    """Yield the problems of a declaration: names that do not exist, and settings that do not fit."""
+    section = params.tracks[track.name]
+    if isinstance(section, TrackSection):  # the plan of a track with another schema finds wrong names
+        for place, name, allowed in _names(paper, track, section):
+            yield from unknown_name(place, name, allowed)
+        for name, variant in paper.variants.items():
+            known = [dataset for dataset in variant.datasets or section.datasets if dataset in section.datasets]
+            for dataset in known if variant.method in track.methods else ():
+                place = ("variants", name, "settings")
+                yield from section.settings_problems(place, variant.method, dataset, variant.settings)
+    for place, metric in _metrics_of(paper, track):
+        try:
+            track.check_metric(metric, params)
+        except PlanError as error:
+            yield Problem(place, str(error), error.code)
+    if paper.is_comparison:
+        yield from _problems_of_comparison(paper)
+
+
+def _names(paper: Paper, track: "Track", section: TrackSection) -> Iterator[tuple[Place, str, Collection[str]]]:
+    """Yield the names of methods, variants, data sets, artifacts and outputs in a declaration: each with its place and
+    those that exist.
     """
-    check, measured = partial(check_name, paper.file), {*track.methods, *track.variants, *paper.variants}
+    measured = {*track.methods, *track.variants, *paper.variants}
     for dataset in paper.datasets:
-        check(f"datasets.{dataset}", dataset, "data set", section.datasets)
+        yield ("datasets", dataset), dataset, section.datasets
     for name, variant in paper.variants.items():
-        place = f"variants.{name}"
-        check(f"{place}.method", variant.method, "method", track.methods)
-        for dataset in variant.datasets:
-            check(f"{place}.datasets", dataset, "data set", section.datasets)
-        for output in variant.save:
-            check(f"{place}.save", output, "output that can be saved,", track.savable)
+        yield ("variants", name, "method"), variant.method, track.methods
+        yield from ((("variants", name, "datasets"), dataset, section.datasets) for dataset in variant.datasets)
+        yield from ((("variants", name, "save"), output, track.savable) for output in variant.save)
         if variant.reuse_runs_of:
-            check(f"{place}.reuse_runs_of", variant.reuse_runs_of, MEASURED, measured)
+            yield ("variants", name, "reuse_runs_of"), variant.reuse_runs_of, measured
     for name, artifact in paper.artifacts.items():
         for row, method in artifact.rows.items():
             method = artifact.setting_of(row)[0] if artifact.kind == "settings" else method
-            check(f"artifacts.{name}.rows.{row}", method, MEASURED, measured)
+            yield ("artifacts", name, "rows", row), method, measured
     for name, claim in paper.claims.items():
-        check(f"claims.{name}.artifact", claim.artifact, "artifact", paper.artifacts)
-        for method in claim.methods:
-            check(f"claims.{name}", method, MEASURED, measured)
+        yield ("claims", name, "artifact"), claim.artifact, paper.artifacts
+        yield from ((("claims", name), method, measured) for method in claim.methods)
     if paper.headline:
-        check("headline.artifact", paper.headline.artifact, "artifact", paper.artifacts)
-        check("headline.method", paper.headline.method, MEASURED, measured)
+        yield ("headline", "artifact"), paper.headline.artifact, paper.artifacts
+        yield ("headline", "method"), paper.headline.method, measured
+    for key in ("baseline", "methods"):
+        yield from (((key, number), name, measured) for number, name in enumerate(getattr(paper, key)))
+    if isinstance(paper.margin, Mapping):
+        yield from ((("margin", label), label, labels_of(paper, track)) for label in paper.margin)
 
 
-def _metrics_of(paper: Paper) -> Iterator[tuple[str, str]]:
+def _metrics_of(paper: Paper, track: "Track") -> Iterator[tuple[Place, str]]:
     """Yield the metrics that a paper's artifacts and claims name, each after its place."""
     for name, artifact in paper.artifacts.items():
         if artifact.kind != "statistics":  # whose columns are counts
-            for view in artifact.all_views.values():
-                yield from ((f"column {column} of {name}", metric) for column, metric in view.columns.items())
+            for key, view in artifact.all_views.items():
+                of_view = ("views", key) if key else ()
+                yield from ((("artifacts", name, *of_view, "columns", c), metric) for c, metric in view.columns.items())
     for name, claim in paper.claims.items():
-        yield from ((f"claim {name}", metric) for metric in claim.metrics)
+        yield from ((("claims", name, "metric"), metric) for metric in claim.metrics)
+    if paper.is_comparison:
+        labels = labels_of(paper, track)
+        yield from ((("suites" if label in paper.suites else "metrics", label), labels[label]) for label in labels)
+
+
+def _problems_of_comparison(paper: Paper) -> Iterator[Problem]:
+    """Yield what a comparison declares in vain."""
+    if not {*paper.methods} - {*paper.baseline}:
+        message = "nothing is compared with the baseline; add a method or a variant"
+        yield Problem(("methods",), message, "no-rows")
+    reused = {variant.reuse_runs_of for variant in paper.variants.values()}
+    for variant in paper.variants.keys() - {*paper.compared, *reused}:
+        message = "it is in no row; add it to methods, or remove it"
+        yield Problem(("variants", variant), message, "unused-variant")

@@ -8,15 +8,16 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from recompose.errors import PlanError
 from recompose.files import read_text
 from recompose.papers.printed import half_of
-from recompose.params.mistakes import Keyed, read_form
-from recompose.params.sections import Name
+from recompose.params.mistakes import Keyed, Problem, UserFile
+from recompose.params.sections import Distinct, Name, Positive
 
 FOLDER = Path(__file__).parent
+COMPARISONS = "comparisons"  # the folder of comparisons below the root of a project
 PAPERS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml")))
 DECLARATION = "paper.yaml"
 CLAIMS = "claims"  # the kind of table that tests a paper's claims
@@ -26,6 +27,8 @@ SWEEP = "sweep"  # the kind of figure whose rows are numbers
 PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; the other ones are ours
 Address = Annotated[str, StringConstraints(pattern=r"^https://[^\s()<>\"']+$")]
 PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone
+Names = Annotated[list[str], Distinct]
+OneOrMore = Annotated[Names, BeforeValidator(lambda named: [named] if isinstance(named, str) else named)]
 
 
 class PaperSection(Keyed, BaseModel):  # linters know BaseModel alone
@@ -60,12 +63,13 @@ class Variant(PaperSection):
 
     method: str
     settings: dict[str, Any] = {}
-    datasets: list[str]  # those of the paper, and their synthetic substitutes
+    datasets: Names = []  # those of the paper, and their synthetic substitutes; by default those of a comparison
     backbone: Literal["main", "other", "other-pretraining"] = "main"  # as named by a profile
     reuse_runs_of: str | None = None  # the method or variant whose runs are scored with these settings
     save: list[str] = []  # outputs of the track, besides scores, for figures and metrics
     every_seed: bool = False  # run with all seeds of the profile, not only with those of variants
     interpretation: bool = False  # of what the paper leaves open; run with the profile's interpretation_seeds
+    compared: bool = False  # in a comparison: run with all seeds of methods, also where the profile lacks its method
 
 
 class View(PaperSection):
@@ -210,30 +214,76 @@ class Artifact(PaperSection):
         return method or self.of, setting
 
 
-class Paper(PaperSection):
-    """The declaration of a paper."""
+class Paper(UserFile, PaperSection):
+    """The declaration of a paper; or that of a comparison, a user's own table of methods or variants against others.
 
-    is_comparison: ClassVar[bool] = False
-    reported_heading: ClassVar[str] = "Reported by the paper"
-    family: ClassVar[str] = "the paper's distinct comparisons on the data set"  # that are corrected for each other
+    A comparison, ``comparisons/<name>.yaml``, is a paper without authors and printed values. It declares its baseline
+    and methods in place of artifacts and claims, which follow from them, see ``papers.comparison``.
+    """
+
+    fault: ClassVar = PlanError
 
     name: str
     source: Path | None = None  # the folder of a plugin's paper
-    title: str
+    title: str = ""  # by default the name
     authors: str = ""
     venue: str = ""
     links: dict[str, Address] = {}  # name of a place -> where the paper, its code or weights are published
     track: str
-    datasets: dict[str, str] = {}  # data set -> its name in tables; others have their own
+    # data set -> its name in tables; others have their own; a comparison shows these alone, by default all
+    datasets: dict[str, str] = {}
     headline: Headline | None = None  # the headline number
     variants: dict[str, Variant] = {}
-    artifacts: dict[Name, Artifact]  # names of files, which end at the first dot
+    artifacts: dict[Name, Artifact] = {}  # names of files, which end at the first dot
     claims: dict[str, Claim] = {}
+    # of a comparison
+    baseline: OneOrMore = []  # methods or variants, which the other rows are compared with
+    methods: Names = []  # and variants, of the track, of its papers or of this file
+    metrics: Names | dict[str, str] = []  # names, or label -> name; by default the track's first one
+    suites: Names = []  # each is the metric test/<suite>
+    margin: Positive | dict[str, Positive] | None = None  # the smallest difference of interest, or one for each label
+
+    @field_validator("datasets", mode="before")
+    @classmethod
+    def _list_of_names(cls, datasets: Any) -> Any:
+        return {name: name for name in datasets} if isinstance(datasets, list) else datasets
+
+    @model_validator(mode="after")
+    def _paper_or_comparison(self) -> "Paper":
+        if self.baseline and not self.methods:
+            raise ValueError("a comparison has methods, which it compares with its baseline")
+        if not (self.baseline or {"title", "artifacts"} <= self.model_fields_set):
+            raise ValueError("a paper has a title and artifacts, and a comparison a baseline")
+        if without := [name for name, variant in self.variants.items() if not (self.baseline or variant.datasets)]:
+            raise ValueError(f"variants without data sets: {', '.join(without)}")
+        return self
+
+    @property
+    def is_comparison(self) -> bool:
+        """True where it is the declaration of a comparison."""
+        return bool(self.baseline)
+
+    @property
+    def compared(self) -> list[str]:
+        """The methods and variants of a comparison, the baseline first."""
+        return list(dict.fromkeys([*self.baseline, *self.methods]))
+
+    @property
+    def reported_heading(self) -> str:
+        """The heading of what it prints."""
+        return "Declared in the file" if self.is_comparison else "Reported by the paper"
+
+    @property
+    def family(self) -> str:
+        """Its comparisons that are corrected for each other, in words."""
+        if self.is_comparison:
+            return "the distinct comparisons of the file on all of its data sets"
+        return "the paper's distinct comparisons on the data set"
 
     @property
     def target(self) -> str:
         """The target of Snakemake that makes its artifacts."""
-        return self.name
+        return f"{COMPARISONS}/{self.name}" if self.is_comparison else self.name
 
     @property
     def folder(self) -> Path:
@@ -243,25 +293,33 @@ class Paper(PaperSection):
     @property
     def file(self) -> str:
         """The file that declares it, for messages."""
+        if self.is_comparison:
+            return f"{COMPARISONS}/{self.name}.yaml"
         return str(self.source / DECLARATION) if self.source else f"papers/{self.name}/{DECLARATION}"
 
     @property
     def is_shipped(self) -> bool:
-        """True where it is one of this package, not of a plugin."""
-        return self.source is None
+        """True where it is one of this package, not of a plugin or a project."""
+        return self.source is None and not self.is_comparison
 
     @property
     def byline(self) -> str:
         """Its authors and venue, as far as they are declared."""
+        if self.is_comparison:
+            return f"a comparison with {' and '.join(self.baseline)}, {self.file}"
         return ", ".join(filter(None, (self.authors, self.venue)))
 
     def benchmarks_among(self, benchmarks: Iterable[str]) -> list[str]:
-        """Return the benchmarks that its artifacts show, of those of its track in a profile: all."""
-        return list(benchmarks)
+        """Return the benchmarks that its artifacts show, of those of its track in a profile: all, or those of a
+        comparison.
+        """
+        return [benchmark for benchmark in benchmarks if not self.is_comparison or benchmark in self.datasets]
 
     def corrected_with(self, benchmark: str, benchmarks: Iterable[str]) -> list[str]:
-        """Return the benchmarks whose comparisons are corrected for those on a benchmark: this one alone."""
-        return [benchmark]
+        """Return the benchmarks whose comparisons are corrected for those on a benchmark: this one alone, or all of a
+        comparison.
+        """
+        return self.benchmarks_among(benchmarks) if self.is_comparison else [benchmark]
 
     @property
     def first_artifact(self) -> str:
@@ -269,12 +327,12 @@ class Paper(PaperSection):
         return self.headline.artifact if self.headline else next(iter(self.artifacts))
 
     @property
-    def methods(self) -> set[str]:
+    def all_methods(self) -> set[str]:
         """The methods and variants of all artifacts, and all declared variants."""
         return set(self.variants).union(*map(self.methods_of, self.artifacts))
 
     @property
-    def metrics(self) -> set[str]:
+    def all_metrics(self) -> set[str]:
         """The metrics of all artifacts and claims."""
         views = (view for artifact in self.artifacts.values() for view in artifact.all_views.values())
         columns = {metric for view in views for metric in view.columns.values()}
@@ -344,7 +402,7 @@ def read_paper(name: str, source: Path | None = None) -> Paper:
     """
     file = (source or FOLDER / name) / DECLARATION
     place = str(file) if source else f"papers/{name}/{DECLARATION}"
-    paper = read_form(Paper, file, place, PlanError, name=name, source=source)
+    paper = Paper.read(file, place, name=name, source=source)
     claims = {claim: _with_margin(paper, claim) for claim in paper.claims}
     return paper.model_copy(update={"claims": claims})
 
@@ -362,9 +420,8 @@ def _with_margin(paper: Paper, name: str) -> Claim:
     try:
         value = half_of(paper.reported(claim.artifact), cells, paper.datasets, 100 if artifact.shares else 1)
     except PlanError as error:
-        place = f"{paper.file}: claims.{name}.margin"
-        message = f"{place}: in reported/{claim.artifact}.csv {error}"
-        raise PlanError(message, code=error.code, place=place) from None
+        message = f"in reported/{claim.artifact}.csv {error}"
+        raise paper.error([Problem(("claims", name, "margin"), message, error.code)]) from None
     return claim.model_copy(update={"margin": claim.margin.model_copy(update={"value": value})})
 
 

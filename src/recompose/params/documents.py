@@ -5,29 +5,24 @@ of the time of one in Python, resolves the types of YAML 1.2.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import yaml
+from pydantic import BaseModel
 
 from recompose.errors import ParamsError
-from recompose.files import Document
 
 Place = tuple[str | int, ...]  # the keys from the top of a document to a value
 
-DEEPEST = 100  # sections within each other: a parser in C ends the process at some ten thousand
-MOST = 1_000_000  # values, counting those of an anchor wherever an alias stands
 MERGE = "<<"  # a key whose section gives the others that are not written
 BASES = {"0b": 2, "0o": 8, "0x": 16}
-TYPES = {  # of YAML 1.2: the characters that a value may begin with, and its form
-    "null": (["~", "n", "N", ""], r"~|null|Null|NULL|"),
-    "bool": ([*"tTfF"], r"true|True|TRUE|false|False|FALSE"),
-    "int": ([*"-+0123456789"], r"[-+]?[0-9][0-9_]*|0b[01][01_]*|0o[0-7][0-7_]*|0x[0-9a-fA-F][0-9a-fA-F_]*"),
-    "float": (
-        [*"-+.0123456789"],
-        r"[-+]?([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
-    ),
+TYPES = {  # of YAML 1.2; what has none of these forms is a text
+    "null": r"~|null|Null|NULL|",
+    "bool": r"true|True|TRUE|false|False|FALSE",
+    "int": r"[-+]?[0-9][0-9_]*|0b[01][01_]*|0o[0-7][0-7_]*|0x[0-9a-fA-F][0-9a-fA-F_]*",
+    "float": r"[-+]?([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
 }
 
 
@@ -42,8 +37,8 @@ def _integer(loader: _Loader, node: yaml.ScalarNode) -> int:
     return int(digits, BASES.get(digits[:2], 10))
 
 
-for _name, (_first, _form) in TYPES.items():
-    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(rf"^(?:{_form})$"), _first)
+for _name, _form in TYPES.items():
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(rf"^(?:{_form})$"), None)
 _Loader.add_constructor("tag:yaml.org,2002:int", _integer)
 
 
@@ -71,17 +66,15 @@ class Written(NamedTuple):
         """Return the value at a place, or None where nothing is written there."""
         part = self
         for key in place:
-            parts = part.value if isinstance(part.value, dict) else {}
-            if isinstance(part.value, list):
-                parts = dict(enumerate(part.value))
+            parts: dict[Any, Written] = dict(enumerate(part.value)) if isinstance(part.value, list) else part.entries()
             if key not in parts:
                 return None
             part = parts[key]
         return part
 
-    def entries(self, *keys: str) -> "dict[str, Written]":
+    def entries(self, *keys: str) -> "dict[Any, Written]":
         """Return the values of a section by their names; none where it is no section, which the schema reports."""
-        section = self.at(keys)
+        section = self.at(keys) if keys else self
         return section.value if section and isinstance(section.value, dict) else {}
 
     def origin_of(self, place: Place) -> str:
@@ -105,6 +98,14 @@ class Written(NamedTuple):
         return Written({**base.value, **own}, self.origin)
 
 
+def read_file(path: Path, source: str) -> Written:
+    """Return the document of a file, by the name that messages have for it; see ``read_written``."""
+    try:
+        return read_written(path.read_text(encoding="utf-8"), source)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParamsError(f"{source} cannot be read: {error}", code="unreadable-file", place=source) from None
+
+
 def read_written(text: str, source: str) -> Written:
     """Return a document with the line of each value.
 
@@ -113,56 +114,38 @@ def read_written(text: str, source: str) -> Written:
         source: its file, or another name for messages.
 
     Raises:
-        ParamsError: the text is not YAML, has objects other than plain values, repeats a key, or is nested too deep or
-            too large.
+        ParamsError: the text is not YAML, has objects other than plain values, or repeats a key.
     """
     try:
-        _check_depth(text)
         loader = _Loader(text)
         node = loader.get_single_node()
-        return Written(None, f"{source}:1") if node is None else _value(loader, node, source, count(1))
+        return Written(None, f"{source}:1") if node is None else _value(loader, node, source, node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         parts = (getattr(error, "problem", None), getattr(error, "context", None))
         fault = ", ".join(filter(None, parts)) or " ".join(str(error).split())
         place = f"{source}:{mark.line + 1}" if mark else source
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise ParamsError(f"{source} is not valid YAML: {where}{fault}", code="no-yaml", place=place) from None
+        raise ParamsError(f"{place}: this is not valid YAML: {fault}", code="no-yaml", place=place) from None
 
 
-def _check_depth(text: str) -> None:
-    """Check how deep a document is nested, by its events, which need no recursion."""
-    depth = 0
-    for event in yaml.parse(text, _Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST:
-            mark: Any = event.start_mark
-            raise yaml.MarkedYAMLError(problem="it is nested too deep", problem_mark=mark)
-
-
-def _value(
-    loader: _Loader, node: yaml.Node, source: str, numbers: Iterator[int], key: yaml.Node | None = None
-) -> Written:
-    """Return the value of a node, which begins where its key does; ``numbers`` counts all values."""
-    origin = f"{source}:{(key or node).start_mark.line + 1}"
-    if next(numbers) > MOST:
-        raise yaml.MarkedYAMLError(problem=f"it has more than {MOST} values", problem_mark=node.start_mark)
+def _value(loader: _Loader, node: yaml.Node, source: str, start: yaml.Node) -> Written:
+    """Return the value of a node, and the line of the node that it starts with: in a section, of its key."""
+    origin = f"{source}:{start.start_mark.line + 1}"
     if isinstance(node, yaml.SequenceNode):
-        return Written([_value(loader, item, source, numbers) for item in node.value], origin)
+        return Written([_value(loader, item, source, item) for item in node.value], origin)
     if not isinstance(node, yaml.MappingNode):
         return Written(loader.construct_object(node), origin)
     values: dict[Any, Written] = {}
-    for key_node, value in node.value:
-        if not isinstance(key_node, yaml.ScalarNode):
-            raise yaml.MarkedYAMLError(problem="a key is a text", problem_mark=key_node.start_mark)
-        name = loader.construct_object(key_node)
-        if name in values:
-            raise yaml.MarkedYAMLError(problem=f"the key {name} is repeated", problem_mark=key_node.start_mark)
-        values[name] = _value(loader, value, source, numbers, key_node)
-    inherited = values.pop(MERGE, None)
-    if inherited and not isinstance(inherited.value, dict):
+    for key, value in node.value:
+        name = loader.construct_object(key) if isinstance(key, yaml.ScalarNode) else None
+        if name is None or name in values:
+            fault = "a key is a text" if name is None else f"the key {name} is repeated"
+            raise yaml.MarkedYAMLError(problem=fault, problem_mark=key.start_mark)
+        values[name] = _value(loader, value, source, key)
+    inherited = values.pop(MERGE, Written({}, origin))
+    if not isinstance(inherited.value, dict):
         raise yaml.MarkedYAMLError(problem=f"{MERGE} takes one section", problem_mark=node.start_mark)
-    return Written({**inherited.entries(), **values} if inherited else values, origin)
+    return Written({**inherited.value, **values}, origin)
 
 
 def read_document(text: str, source: str) -> Any:
@@ -174,15 +157,14 @@ def read_document(text: str, source: str) -> Any:
     return read_written(text, source).document
 
 
-def merged(*sections: Mapping[str, object]) -> Document:
-    """Return the values of documents merged, later ones last: sections merge, all other values replace.
+def merged(base: Any, changes: Any) -> Any:
+    """Return a value with changes: sections merge, those of a model by the names of its fields, all others replace.
 
     >>> merged({"lr": 0.1, "training": {"epochs": 2, "sizes": [1, 2]}}, {"training": {"sizes": [3]}})
     {'lr': 0.1, 'training': {'epochs': 2, 'sizes': [3]}}
     """
-    result: Document = {}
-    for section in sections:
-        for key, value in section.items():
-            former = result.get(key)
-            result[key] = merged(former, value) if isinstance(former, Mapping) and isinstance(value, Mapping) else value
-    return result
+    if isinstance(base, BaseModel):
+        base = {field.alias or name: getattr(base, name) for name, field in type(base).model_fields.items()}
+    if not (isinstance(base, Mapping) and isinstance(changes, Mapping)):
+        return changes
+    return {**base, **{key: merged(base[key], value) if key in base else value for key, value in changes.items()}}

@@ -24,9 +24,9 @@ class MethodSettings(Section):
         """Return the settings with None for unused parts, so that a change of those retrains nothing."""
         return self
 
-    def document(self, *without: str) -> Document:
-        """Return the settings as plain values, without some parts, such as ``training``."""
-        return self.model_dump(by_alias=True, exclude={*without})
+    def document(self) -> Document:
+        """Return the settings as plain values."""
+        return self.model_dump(by_alias=True)
 
     @classmethod
     def whole(cls) -> type[Self]:

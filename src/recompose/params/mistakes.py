@@ -2,19 +2,19 @@
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from recompose.digest import short
-from recompose.errors import ParamsError, PlanError, RecomposeError, UnknownError
-from recompose.params.documents import Place, read_written
+from recompose.errors import ParamsError, RecomposeError, UnknownError
+from recompose.params.documents import Place, Written, read_file
 
-Form = TypeVar("Form", bound=BaseModel)
 MATCHES = 8  # keys that an error names
+FEW = 40  # names that an error lists
 QUOTED = re.compile(r"'([^']*)'")  # the names in pydantic's messages
 
 
@@ -50,54 +50,78 @@ class Problem(NamedTuple):
         """Return the same problem with its path seen from an outer section."""
         return self._replace(place=(*keys, *self.place))
 
-    @property
-    def line(self) -> str:
-        """The line of an error message."""
-        return f"{self.path or 'the file'}: {self.message}"
 
-
-def params_error(
-    heading: str, problems: Sequence[Problem], origin: Callable[[Place], str] | None = None
-) -> ParamsError:
-    """Return an error with a line and a place for each problem, and the code of the first.
+def as_error(
+    problems: Iterable[Problem],
+    origin: Callable[[Place], str],
+    kind: type[RecomposeError] = ParamsError,
+    source: str = "",
+) -> RecomposeError:
+    """Return an error with a line for each problem, and the code of the first.
 
     Args:
-        heading: of several lines; without ``origin`` also of one.
-        problems: at least one.
+        problems: at least one; what several places inherit from one line is said once.
         origin: returns the file and line of a value, with which its line of the message begins.
+        kind: of the error.
+        source: the file, for the place of the error.
     """
-    lines = [f"{origin(problem.place)}: {problem.line}" if origin else problem.line for problem in problems]
-    whole = "\n  ".join([heading, *lines]) if len(lines) > 1 else lines[0] if origin else f"{heading} {lines[0]}"
-    error = ParamsError(whole, code=problems[0].code, place=", ".join(problem.path for problem in problems))
-    error.problems = problems
+    by_line: dict[tuple[str, str], Problem] = {}
+    for problem in problems:
+        by_line.setdefault((origin(problem.place), problem.message), problem)
+    lines = [f"{line}: {problem.path or 'the file'}: {message}" for (line, message), problem in by_line.items()]
+    place = ", ".join(problem.path for problem in by_line.values())
+    error = kind(
+        "\n".join(lines), code=next(iter(by_line.values())).code, place=f"{source}: {place}" if source else place
+    )
+    error.problems = [*by_line.values()]
     return error
 
 
-def read_form(form: type[Form], file: Path, source: str, error: type[RecomposeError], /, **given: object) -> Form:
-    """Return the content of a YAML file that a user wrote.
+class UserFile(Keyed):
+    """The content of a file that a user wrote; it knows the line of each of its values."""
 
-    Args:
-        form: the schema of the content.
-        file: the file; an empty one has no keys.
-        source: its name for messages.
-        error: the class of errors.
-        given: keys that are not in the file.
+    fault: ClassVar[type[RecomposeError]] = ParamsError  # the class of errors about it
+    _written: Written = PrivateAttr(default=Written({}, ""))
+    _source: str = PrivateAttr(default="")
 
-    Raises:
-        error: the file cannot be read or is no YAML, or its content has mistakes; the message has a line for each.
-    """
-    try:
-        written = read_written(file.read_text(encoding="utf-8"), source)
+    @classmethod
+    def read(cls, file: Path, source: str, /, **given: object) -> Self:
+        """Return the content of a file.
+
+        Args:
+            file: the YAML; an empty one has no keys.
+            source: its name for messages.
+            given: keys that are not in the file.
+
+        Raises:
+            RecomposeError: it cannot be read or is no YAML, or it has mistakes; the message has a line for each.
+        """
+        try:
+            written = read_file(file, source)
+        except ParamsError as error:
+            raise cls.fault(str(error), code=error.code, place=error.place) from None
+        return cls.of(written, source, **given)
+
+    @classmethod
+    def of(cls, written: Written, source: str = "", /, **given: object) -> Self:
+        """Return the content of a document."""
         document = written.document
         document = {**(document or {}), **given} if isinstance(document, dict | None) else document
-        return form.model_validate(document)
-    except (OSError, UnicodeDecodeError) as fault:
-        raise error(f"{source} cannot be read: {fault}", code="unreadable-file", place=source) from None
-    except ParamsError as fault:
-        raise error(str(fault), code=fault.code, place=fault.place) from None
-    except ValidationError as fault:
-        wrong = params_error(f"{source} is wrong:", problems_of(fault, document), written.origin_of)
-        raise error(str(wrong), code=wrong.code, place=f"{source}: {wrong.place}") from None
+        try:
+            content = cls.model_validate(document)
+        except ValidationError as error:
+            raise as_error(problems_of(error, document), written.origin_of, cls.fault, source) from None
+        content._written, content._source = written, source
+        return content
+
+    @property
+    def written(self) -> Written:
+        """The document, with the line of each value."""
+        return self._written
+
+    def error(self, problems: Iterable[Problem]) -> RecomposeError:
+        """Return an error about values of this file."""
+        return as_error(problems, self._written.origin_of, self.fault, self._source)
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:
@@ -115,27 +139,9 @@ def unknown_name(place: Place, name: str, allowed: Collection[str]) -> list[Prob
     """Return the problem of a name that is not allowed; an empty list if it is."""
     if name in allowed:
         return []
-    message = f"'{name}' is not allowed{nearest(str(name), allowed)}; allowed: {', '.join(allowed)}"
+    listed = f"; allowed: {', '.join(allowed)}" if len(allowed) <= FEW else ""
+    message = f"'{name}' is not allowed{nearest(str(name), allowed)}{listed}"
     return [Problem(place, message, "unknown-name")]
-
-
-def check_name(source: str, place: str, name: str, what: str, allowed: Collection[str]) -> None:
-    """Check a name in a file of a user against those that exist.
-
-    Args:
-        source: the file, for messages.
-        place: the keys of the name.
-        name: the name.
-        what: it is a name of, such as a ``data set``.
-        allowed: the names that exist.
-
-    Raises:
-        PlanError: there is no such name; the message names the nearest one.
-    """
-    if name not in allowed:
-        message = f"{source}: {place}: there is no {what} {name!r}{nearest(name, allowed)}"
-        code = f"unknown-{what.replace('data set', 'dataset').split()[0]}"
-        raise PlanError(message, code=code, place=f"{source}: {place}")
 
 
 def key_of(start: str, keys: Iterable[str], where: str, others: Collection[str] = ()) -> str:

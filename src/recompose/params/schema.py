@@ -7,6 +7,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Discriminator, Field, Tag, create_model
 
 from recompose.files import Document
+from recompose.params.mistakes import UserFile
 from recompose.params.sections import (
     Bundled,
     Classifier,
@@ -75,7 +76,7 @@ class Profile(Section):
         return {name: value for name, value in self if name not in Profile.model_fields and value is not None}
 
 
-class Params(Section):
+class Params(UserFile, Section):
     """All parameters of the workflow."""
 
     profile: Name = Field(description="The name of the chosen profile.")

@@ -1,22 +1,16 @@
 """The common parts of tracks' sections: data sets, and methods whose settings may differ between data sets."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Protocol, Self
+from typing import Annotated, Any, ClassVar, Protocol
 
-from pydantic import (
-    Field,
-    ModelWrapValidatorHandler,
-    PrivateAttr,
-    ValidationError,
-    create_model,
-    model_validator,
-)
+from pydantic import Field, PrivateAttr, ValidationError, create_model
 
+from recompose.digest import digest
 from recompose.errors import ParamsError
 from recompose.files import Document
-from recompose.params.documents import merged
+from recompose.params.documents import Place, merged
 from recompose.params.method import MethodSettings
-from recompose.params.mistakes import Problem, params_error, problems_of, unknown_name
+from recompose.params.mistakes import Problem, as_error, problems_of, unknown_name
 from recompose.params.sections import Backbone, Clip, Distinct, Name, Names, Section, Seed
 
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
@@ -50,31 +44,31 @@ class TrackSection(Section):
 
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
-    _written: Document = PrivateAttr(default_factory=dict)  # the section of each method, as params.yaml has it
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _keep_written(cls, document: Document, validate: ModelWrapValidatorHandler[Self]) -> Self:
-        section = validate(document)
-        section._written = document["methods"]
-        return section
+    _settings: dict[tuple[str, str, str], MethodSettings] = PrivateAttr(default_factory=dict)
 
     def settings(self, method: str, dataset: str, changes: Document | None = None) -> MethodSettings:
         """Return the settings of a method on a data set, with those of its training and scoring, and optional changes.
+
+        They are built once, of the section as it is validated: only what differs is validated again.
 
         Raises:
             ParamsError: the method does not exist, or the changes do not fit its section.
         """
         if problems := unknown_name((method,), method, self.method_forms):
-            raise params_error("a variant names no method:", problems)
-        general = dict(self._written.get(method, {}))
-        own = general.pop("per_dataset", {}).get(dataset, {})
-        document = merged(general, own, changes or {})
+            raise as_error(problems, lambda _: "a variant")
+        key = (method, dataset, digest(changes or {}))
+        if key not in self._settings:
+            self._settings[key] = self._built(method, dataset, changes or {})
+        return self._settings[key]
+
+    def _built(self, method: str, dataset: str, changes: Document) -> MethodSettings:
+        general, schema = self.methods.of(method), self.method_forms[method].whole_settings
+        document = merged(merged(general, general.per_dataset.get(dataset, {})), changes)
+        document.pop("per_dataset")
         try:
-            return self.method_forms[method].whole_settings.model_validate(document)
+            return schema.model_validate(document)
         except ValidationError as error:
-            problems = problems_of(error, document)
-            raise params_error(f"a variant of {method} does not fit its settings:", problems) from None
+            raise as_error(problems_of(error, document), lambda _: f"a variant of {method}") from None
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings for unknown data sets, or that do not fit the method's section."""
@@ -82,10 +76,16 @@ class TrackSection(Section):
             for dataset in self.methods.of(method).per_dataset:
                 place = ("methods", method, "per_dataset", dataset)
                 yield from unknown_name(place, dataset, self.datasets)
-                try:
-                    self.settings(method, dataset)
-                except ParamsError as error:
-                    yield from (problem.inside(*place) for problem in error.problems)
+                yield from self.settings_problems(place, method, dataset)
+
+    def settings_problems(
+        self, place: Place, method: str, dataset: str, changes: Document | None = None
+    ) -> Iterator[Problem]:
+        """Yield the problems of settings that are written at a place."""
+        try:
+            self.settings(method, dataset, changes)
+        except ParamsError as error:
+            yield from (problem.inside(*place) for problem in error.problems)
 
 
 class TrackChoice(Section):

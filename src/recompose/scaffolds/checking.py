@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from recompose.errors import ArgumentError, ParamsError
-from recompose.papers.comparison import FOLDER
-from recompose.params.mistakes import read_form, unknown_name
+from recompose.errors import ArgumentError
+from recompose.papers.declaration import COMPARISONS
+from recompose.params.mistakes import UserFile, unknown_name
 from recompose.params.sections import Section
 from recompose.workspace import Workspace
 
@@ -16,7 +16,7 @@ FILE = "checklist.yaml"
 UNWRITTEN = "not written yet"  # how the reason begins with which a test of a scaffold fails
 
 
-class Checklist(Section):
+class Checklist(UserFile, Section):
     """The content of checklist.yaml."""
 
     released_code: str | None = Field(default=None, description="The comparison with released code.")
@@ -55,7 +55,7 @@ def open_points(work: Workspace, name: str) -> list[OpenPoint]:
         return [*_tests(plugin.folder.parent / "tests"), *_empty(plugin.folder / FILE)]
     for problem in unknown_name(("NAME",), name, [*plugins, *comparisons]):
         raise ArgumentError("NAME", f"{problem.message} (plugins and comparisons of this project)", code=problem.code)
-    return list(_empty(work.root / FOLDER / name / FILE))
+    return list(_empty(work.root / COMPARISONS / name / FILE))
 
 
 def _tests(folder: Path) -> Iterator[OpenPoint]:
@@ -74,7 +74,7 @@ def _empty(file: Path) -> Iterator[OpenPoint]:
     if not file.is_file():
         yield OpenPoint("no-checklist", str(file), "there is no checklist; `recompose new` writes one")
         return
-    checklist = read_form(Checklist, file, str(file), ParamsError)
+    checklist = Checklist.read(file, str(file))
     entries = [
         ("no-released-code", "released_code", checklist.released_code, "no comparison with released code"),
         ("no-printed-values", "printed_values", checklist.printed_values, "no comparison with printed values"),

@@ -10,7 +10,7 @@ from string import Template
 
 from recompose.errors import ArgumentError
 from recompose.papers.checks import RESERVED
-from recompose.papers.comparison import FOLDER
+from recompose.papers.declaration import COMPARISONS
 from recompose.params.mistakes import unknown_name
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -46,7 +46,7 @@ def taken_names(work: Workspace, track: str) -> list[str]:
     """Return the names that something new cannot have: those of a track's methods, data sets, suites and metrics, and
     of papers, profiles and comparisons.
     """
-    comparisons = [path.stem for path in (work.root / FOLDER).glob("*.y*ml")]
+    comparisons = [path.stem for path in (work.root / COMPARISONS).glob("*.y*ml")]
     names = [*(paper.name for paper in work.catalogue.papers), *work.params.profiles, *comparisons, *RESERVED]
     if track not in work.catalogue:
         return names
@@ -73,7 +73,7 @@ def write_scaffold(kind: str, name: str, track: str, folder: Path | None, root: 
     """
     _check(kind, name, track, folder)
     is_plugin, package = kind != COMPARISON, name.replace("-", "_")
-    target = (folder or root.parent / name) if is_plugin else root / FOLDER
+    target = (folder or root.parent / name) if is_plugin else root / COMPARISONS
     places = {TEMPLATES / kind / part: target for part in (SHARED, track)}
     places |= {TEMPLATES / PLUGIN: target} if is_plugin else {}
     places |= {TEMPLATES / kind / ITEMS: root / "data" / track}
@@ -101,13 +101,13 @@ def _check(kind: str, name: str, track: str, folder: Path | None) -> None:
         message = f"{name!r} is no name: it begins with a lower-case letter, and has those, digits, - and _ only"
         raise ArgumentError("NAME", message, code="wrong-name")
     if kind == COMPARISON and folder is not None:
-        raise ArgumentError("--folder", f"is of plugins; a comparison is {FOLDER}/{name}.yaml", code="no-folder")
+        raise ArgumentError("--folder", f"is of plugins; a comparison is {COMPARISONS}/{name}.yaml", code="no-folder")
 
 
 def _commands(name: str, target: Path, *, is_plugin: bool) -> list[str]:
     """Return the commands that follow, given the folder of a plugin or of comparisons."""
     if not is_plugin:
-        return ["recompose plan", f"recompose check {name}", f"snakemake --cores all {FOLDER}/{name}"]
+        return ["recompose plan", f"recompose check {name}", f"snakemake --cores all {COMPARISONS}/{name}"]
     install = f"pip install --no-deps --no-build-isolation --editable {target}"
     return [install, f"recompose check {name}", f"RECOMPOSE_PROFILE={name} snakemake --cores all {name}"]
 

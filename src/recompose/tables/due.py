@@ -27,7 +27,7 @@ SITE = ROOT / "site"  # the page's template, style and script
 def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
     plan, modules = work.plan, ["recompose.tables.artifacts", find_kind(paper, name).module]
-    code = metric_code(work.catalogue[paper.track], paper.metrics) | fingerprint(modules)
+    code = metric_code(work.catalogue[paper.track], paper.all_metrics) | fingerprint(modules)
     benchmarks = paper.benchmarks_among(plan.benchmarks(paper.track))
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in benchmarks}
     planned = evaluations_of(plan, paper, name).values()

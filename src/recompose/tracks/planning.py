@@ -2,17 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from recompose.digest import digest
-from recompose.errors import ParamsError, PlanError
+from recompose.errors import PlanError
 from recompose.files import Document
 from recompose.fingerprint import fingerprint
-from recompose.papers.comparison import ComparedVariant
 from recompose.papers.declaration import Paper, Variant
 from recompose.params.method import MethodSettings
-from recompose.params.mistakes import check_name
+from recompose.params.mistakes import unknown_name
 from recompose.params.schema import Params
 from recompose.params.sections import Archive, GivenGrids, Section
 from recompose.params.track import TrackChoice, TrackSection
@@ -61,6 +59,8 @@ class Case(NamedTuple):
     variant: Variant
     data: Recipe
     seed: int
+    settings: MethodSettings  # with None for unused parts
+    document: Document  # the settings as plain values; all seeds share them
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ class Runs(ABC):
     choice: TrackChoice
     planner: Planner
     variants: Mapping[str, Variant]
-    _settings: dict[tuple[str, str, str], MethodSettings] = field(default_factory=dict)
 
     @classmethod
     def of(cls, track: "Track", params: Params, planner: Planner, variants: Mapping[str, Variant]) -> Self:
@@ -102,20 +101,27 @@ class Runs(ABC):
         """Return the track's part of the plan of the chosen profile.
 
         Raises:
-            PlanError: the profile leaves out what is not declared.
+            ParamsError: the profile leaves out what is not declared.
+            PlanError: a variant reuses runs that differ from its own.
         """
         evaluations = {
-            (name, dataset): tuple(
-                self.evaluation(Case(name, variant, self.data(dataset, seed), seed)) for seed in seeds
-            )
+            (name, dataset): tuple(map(self.evaluation, cases))
             for dataset in self.choice.datasets
             for name, variant in self.names()
-            if dataset in variant.datasets and (seeds := self.seeds(name, variant, dataset))
+            if dataset in variant.datasets and (cases := self.cases(name, variant, dataset))
         }
         planned = {name for name, _ in evaluations}
         methods = tuple(name for name in self.choice.methods if name in planned)
         first = {name: self.data(name, self.choice.seeds[0]) for name in self.choice.datasets}
         return TrackPlan(first, evaluations, methods, self.choice.papers)
+
+    def cases(self, name: str, variant: Variant, dataset: str) -> list[Case]:
+        """Return the cases of a method or a variant on a data set, one for each of its seeds."""
+        settings, document = self.settings(variant, dataset)
+        return [
+            Case(name, variant, self.data(dataset, seed), seed, settings, document)
+            for seed in self.seeds(name, variant, dataset)
+        ]
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
@@ -132,7 +138,7 @@ class Runs(ABC):
         unasked = {name for paper in self.track.papers for name in paper.variants} - asked
         for name, variant in (plain | dict(self.variants)).items():
             is_left_out = name in unasked or name in self.choice.leave_out
-            is_run = variant.method in plain or isinstance(variant, ComparedVariant)
+            is_run = variant.method in plain or variant.compared
             if is_run and self.backbone_name(variant) and not is_left_out:
                 yield name, variant
 
@@ -145,13 +151,20 @@ class Runs(ABC):
         """Check that the profile names papers of the track, and leaves out declared variants.
 
         Raises:
-            PlanError: a paper is unknown or another track's, or a variant is undeclared.
+            ParamsError: a paper is unknown or another track's, or a variant is undeclared.
         """
-        place = f"profiles.{self.params.profile}.{self.track.name}"
-        for name in self.choice.papers or ():
-            check_name("params.yaml", f"{place}.papers", name, "paper", [paper.name for paper in self.track.papers])
-        for name in self.choice.leave_out:
-            check_name("params.yaml", f"{place}.leave_out", name, "variant", self.variants)
+        papers = [paper.name for paper in self.track.papers]
+        problems = [
+            problem.inside("profiles", self.params.profile, self.track.name)
+            for key, names, known in (
+                ("papers", self.choice.papers or (), papers),
+                ("leave_out", self.choice.leave_out, self.variants),
+            )
+            for number, name in enumerate(names)
+            for problem in unknown_name((key, number), name, known)
+        ]
+        if problems:
+            raise self.params.error(problems)
 
     def plain(self, method: str) -> Variant:
         """Return a method as params.yaml has it."""
@@ -175,25 +188,19 @@ class Runs(ABC):
         """Return whether a method or variant runs with the seeds of methods, rather than with those of ablations: in a
         paper's headline table, it would have all rows take those.
         """
-        if isinstance(variant, ComparedVariant) or name in self.choice.methods:
+        if variant.compared or name in self.choice.methods:
             return True
         is_in_headline = any(name in paper.methods_of(paper.first_artifact) for paper in self._chosen_papers)
         return variant.every_seed and (self.choice.repeat_variants or _is_synonym(variant) or is_in_headline)
 
-    def settings(self, case: Case) -> MethodSettings:
-        """Return the settings of a case, with None for unused parts.
+    def settings(self, variant: Variant, dataset: str) -> tuple[MethodSettings, Document]:
+        """Return the settings of a variant, with None for unused parts, also as plain values.
 
         Raises:
-            PlanError: a variant's settings do not fit its method.
+            ParamsError: they do not fit its method.
         """
-        name, variant, dataset = case.name, case.variant, case.data.name
-        key = (variant.method, dataset, digest(variant.settings))
-        if key not in self._settings:  # all seeds share them, and validating takes most of the time of planning
-            try:
-                self._settings[key] = self.section.settings(variant.method, dataset, variant.settings).active()
-            except ParamsError as error:
-                raise PlanError(f"{name}: {error}", code=error.code, place=f"{name}: {error.place}") from None
-        return self._settings[key]
+        settings = self.section.settings(variant.method, dataset, variant.settings).active()
+        return settings, settings.document()
 
     def run_of(self, case: Case) -> Recipe:
         """Return the run that the evaluation of a case scores.
@@ -203,9 +210,10 @@ class Runs(ABC):
         """
         if (source := case.variant.reuse_runs_of) is None:
             return self.run(case)
-        renamed = case._replace(name=source)
-        reused = self.run(renamed._replace(variant=self.variants.get(source) or self.plain(source)))
-        if self.run(renamed).digest != reused.digest:
+        other = self.variants.get(source) or self.plain(source)
+        settings, document = self.settings(other, case.data.name)
+        reused = self.run(Case(source, other, case.data, case.seed, settings, document))
+        if self.run(case).digest != reused.digest:
             message = f"{case.name} reuses runs of {source}, but differs from it in more than scoring"
             raise PlanError(f"{message}; remove reuse_runs_of", code="other-runs", place=case.name)
         return reused
@@ -213,9 +221,11 @@ class Runs(ABC):
     def run(self, case: Case) -> Recipe:
         """Return the run of a case."""
         entry, chosen = self.track.methods[case.variant.method], self.params.chosen.trainer
-        settings = self.settings(case)
-        values = settings.document() if self.trains_by_scoring(settings) else settings.document("scoring")
-        precision = values["training"].pop("precision", None) or chosen.precision
+        training = dict(case.document["training"])
+        precision = training.pop("precision", None) or chosen.precision
+        values = {**case.document, "training": training}
+        if not self.trains_by_scoring(case.settings):
+            values.pop("scoring", None)
         document = {
             "class": entry.class_path,
             "settings": values,
@@ -234,10 +244,10 @@ class Runs(ABC):
             values: of its document that are the track's own.
             companions: modules that carry it out, too.
         """
-        entry, settings = self.track.methods[case.variant.method], self.settings(case)
-        document = {"class": entry.class_path, "settings": settings.document("training"), **values}
-        document["save"] = list(case.variant.save)
-        if settings.training_class:
+        entry = self.track.methods[case.variant.method]
+        settings = {name: value for name, value in case.document.items() if name != "training"}
+        document = {"class": entry.class_path, "settings": settings, **values, "save": list(case.variant.save)}
+        if case.settings.training_class:
             needs["run"] = self.run_of(case)
         code = fingerprint([*entry.modules, self.track.evaluation, *companions])
         return self.recipe("evaluations", case, document, needs, code)
@@ -246,6 +256,6 @@ class Runs(ABC):
         self, kind: str, case: Case, document: Document, needs: dict[str, Recipe], code: Mapping[str, str]
     ) -> Recipe:
         """Return a recipe of this track, with its labels for people."""
-        name, variant, data, seed = case
-        labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
-        return Recipe(kind, f"{name} on {data.name}, seed {seed}", document, needs, code, self.track.name, labels)
+        name, data, seed = case.name, case.data.name, case.seed
+        labels = {"name": name, "method": case.variant.method, "dataset": data, "seed": seed}
+        return Recipe(kind, f"{name} on {data}, seed {seed}", document, needs, code, self.track.name, labels)

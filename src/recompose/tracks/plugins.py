@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -22,9 +22,9 @@ from recompose.files import Document
 from recompose.fingerprint import DECLARATION as FILE
 from recompose.fingerprint import PACKAGE, location, path_of
 from recompose.papers.declaration import DECLARATION, PAPERS, Paper, read_paper
-from recompose.params.loading import Addition
+from recompose.params.documents import Written
 from recompose.params.method import MethodSettings
-from recompose.params.mistakes import nearest, read_form
+from recompose.params.mistakes import UserFile, nearest
 from recompose.params.sections import Name, Section
 from recompose.parts.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric, named_section
@@ -124,8 +124,10 @@ class MetricEntry(Section):
         return PluginMetric(path, Metric(self.unit, self.factor, self.digits, self.better))
 
 
-class Declaration(Section):
+class Declaration(UserFile, Section):
     """The content of plugin.yaml. Names of modules are relative to the package, or start with ``recompose.``."""
+
+    fault: ClassVar = PluginError
 
     methods: dict[Name, dict[Name, MethodEntry]] = Field(default={}, description="Track -> name -> method.")
     datasets: dict[Name, dict[Name, DataEntry]] = Field(default={}, description="Track -> adapter -> format.")
@@ -156,9 +158,9 @@ class Plugin:
         return self.folder / FILE
 
     @property
-    def addition(self) -> Addition:
+    def addition(self) -> Written:
         """The entries of params.yaml that it brings."""
-        return Addition(str(self.file), self.declaration.params)
+        return self.declaration.written.at(("params",)) or Written({}, str(self.file))
 
     def error(self, place: str, fault: str, code: str) -> PluginError:
         """Return an error about a place of the declaration."""
@@ -234,10 +236,7 @@ def find_plugins(folders: list[str], root: Path) -> list[Plugin]:
             message = f"the entry point {point.name}: {point.value} is no package of the top level with a {FILE}"
             raise PluginError(f"{message}; reinstall its distribution", code="no-plugin", place=point.name)
         packages.setdefault(installed.name, installed)
-    return [
-        Plugin(folder, read_form(Declaration, folder / FILE, str(folder / FILE), PluginError))
-        for folder in packages.values()
-    ]
+    return [Plugin(folder, Declaration.read(folder / FILE, str(folder / FILE))) for folder in packages.values()]
 
 
 def _packages_in(folder: Path, place: str) -> list[Path]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from recompose.errors import ParamsError, PlanError
+from recompose.errors import ParamsError
 from recompose.papers.declaration import Variant
 from recompose.plan import Plan, Planner, TrackPlan
 from recompose.tracks import TRACKS
@@ -119,7 +119,7 @@ def test_variants_that_a_profile_leaves_out_are_planned_nowhere_and_move_no_othe
 )
 def test_to_choose_a_name_that_the_track_does_not_have_is_an_error(key: str, name: str) -> None:
     """A typing mistake; another track's paper; a method, which is left out of methods."""
-    with raises(PlanError, place=f"profiles.large.czsl.{key}") as caught:
+    with raises(ParamsError, place=f"profiles.large.czsl.{key}") as caught:
         planned("large", f"profiles.large.czsl.{key}=[{name}]", variants=VARIANTS)
     assert f"'{name}'" in str(caught.value)
 
