@@ -13,7 +13,6 @@ from recompose.commands.trace import Artifact, trace
 from recompose.site.document import Site
 from recompose.tables import caveats
 from recompose.tables.caveats import committed_since
-from recompose.tables.lineage import lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 from tests.audit import worlds
@@ -39,7 +38,7 @@ def test_all_say_the_same_word_of_what_is_spoiled(root: Path, clean: Audit, monk
         assert codes == sorted((code, place.format(**names)) for code, place in world.found)
     assert worlds.moved(found, clean) == world.moved
     assert found.recomputed == world.recomputed
-    table = Artifact.read(work.declared, lineage_path(root / worlds.CSV))
+    table = Artifact.read(work, TABLE)
     cell = trace(work, table, table.find(row=ROW, column=COLUMN, view=VIEW)[0]).trust
     assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (world.word,) * 3
     assert list(found.trusts[TABLE][key].why) == list(of_page.trusts[TABLE][key].why) == [*cell.why]

@@ -7,7 +7,6 @@ import pytest
 
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, trace
 from recompose.errors import TraceError
-from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.worlds import edit_json
 from tests.configuration import write_params
@@ -23,8 +22,8 @@ def work(printing: Workspace, tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "project")
 
 
-def read(work: Workspace, file: str = "msci/table-2.csv") -> Artifact:
-    return Artifact.read(work.declared, lineage_path(work.reports / file))
+def read(work: Workspace, title: str = "msci/table-2") -> Artifact:
+    return Artifact.read(work, title)
 
 
 def traced(work: Workspace) -> TraceResult:
@@ -60,7 +59,7 @@ def test_what_is_not_on_this_disk_is_not_verified_which_is_one_reason(work: Work
 
 def test_a_lineage_that_is_missing_or_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
     with raises(TraceError, "missing-lineage", "table-9.lineage.json"):
-        read(work, "msci/table-9.csv")
+        read(work, "msci/table-9")
     path = work.reports / "msci/table-2.lineage.json"
     edit_json(path, lambda lineage: next(iter(lineage["records"].values())).update(document={}))
     with raises(TraceError, "other-recipe", path):

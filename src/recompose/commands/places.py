@@ -21,8 +21,8 @@ SEPARATOR = "#"
 FORM = "reports/PROFILE/PAPER/ARTIFACT#ROW/COLUMN, or ROW/COLUMN/VIEW where a table has several views"
 
 
-def find_artifact(work: Workspace, name: str) -> Path:
-    """Return the path of an artifact's lineage in the reports of the profile.
+def find_artifact(work: Workspace, name: str) -> str:
+    """Return an artifact of the profile's reports as ``<paper>/<artifact>``.
 
     Args:
         work: the workspace.
@@ -36,20 +36,18 @@ def find_artifact(work: Workspace, name: str) -> Path:
     places = [lineage_path(place) for place in (work.root / path, path.absolute()) if place.name]
     file = next((place for place in places if place.is_file()), places[0] if len(path.parts) > 2 else None)
     if file and file.resolve().parent.parent == work.reports.resolve():
-        return file.resolve()
+        return f"{file.resolve().parent.name}/{file.name.removesuffix(SUFFIX)}"
     if file:
         message = f"{file} is not in {work.reports_place}; {PROFILE}={file.parent.parent.name} chooses its profile"
         raise TraceError(message, code="other-profile", place=name)
     folder, _, artifact = str(path).partition("/")
-    paper = find_paper(work, folder)
+    paper, artifact = find_paper(work, folder), artifact.partition(".")[0]
     if not artifact:
         message = f"{paper.name} has {len(paper.artifacts)} artifacts; name one: {', '.join(paper.artifacts)}"
         raise TraceError(message, code="no-artifact", place=name)
-    place = lineage_path(work.reports / paper.name / artifact)
-    if place.is_file():  # a table of an earlier version may still lie there
-        return place
-    stem = place.name.removesuffix(SUFFIX)
-    return place.with_name(one_of(paper.artifacts, stem, f"artifact of {paper.name}", "unknown-artifact") + SUFFIX)
+    if not lineage_path(work.reports / paper.name / artifact).is_file():  # a table of an earlier version may lie there
+        artifact = one_of(paper.artifacts, artifact, f"artifact of {paper.name}", "unknown-artifact")
+    return f"{paper.name}/{artifact}"
 
 
 def find_paper(work: Workspace, name: str) -> Paper:
@@ -93,8 +91,7 @@ class CellPlace:
         file, _, within = text.partition(SEPARATOR)
         if not (file and within):
             raise TraceError(f"{text!r} names no cell; write {FORM}", code="no-cell", place=text)
-        path = find_artifact(work, file)
-        return cls(f"{path.parent.name}/{path.name.removesuffix(SUFFIX)}", within)
+        return cls(find_artifact(work, file), within)
 
     def find(self, cells: Sequence[Cell]) -> Cell:
         """Return the first cell at this place.
@@ -117,6 +114,6 @@ def within(cell: Cell) -> str:
     return "/".join(part for part in (cell.row, cell.column, cell.view) if part)
 
 
-def place_text(artifact_file: str, cell: Cell) -> str:
-    """Return the place of a cell of an artifact, given by one of its files."""
-    return f"{artifact_file}{SEPARATOR}{within(cell)}"
+def place_text(artifact: str, cell: Cell) -> str:
+    """Return the place of a cell of an artifact, which is named by one of its files or as <paper>/<artifact>."""
+    return f"{artifact}{SEPARATOR}{within(cell)}"

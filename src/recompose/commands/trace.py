@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from shlex import quote
 
 from rich.console import Console
@@ -31,7 +30,7 @@ from recompose.parts.cells import Cell, ClaimEvidence, ComparisonEvidence
 from recompose.records import Build, Description, code_text, flat
 from recompose.tables.artifacts import reported_cells
 from recompose.tables.index import builds_of
-from recompose.tables.lineage import SUFFIX, Lineage
+from recompose.tables.lineage import Lineage, lineage_path
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -51,19 +50,19 @@ class Artifact:
     lineage: Lineage
 
     @classmethod
-    def read(cls, papers: Iterable[Paper], path: Path) -> "Artifact":
-        """Read an artifact, given its lineage's path.
+    def read(cls, work: Workspace, title: str) -> "Artifact":
+        """Read an artifact of the profile's reports.
 
         Raises:
-            TraceError: the lineage is missing, or cannot be relied on.
+            TraceError: its lineage is missing, or cannot be relied on.
         """
-        folder, name = path.parent.name, path.name.removesuffix(SUFFIX)
-        paper = next((paper for paper in papers if paper.name == folder and name in paper.artifacts), None)
+        (folder, _, name), path = title.partition("/"), lineage_path(work.reports / title)
+        paper = next((paper for paper in work.declared if paper.name == folder and name in paper.artifacts), None)
         if not path.exists():
             message = f"{path} is missing: it is no artifact, or was not made here; `snakemake --cores all` makes it"
             raise TraceError(message, code="missing-lineage", place=path)
         try:
-            return cls(f"{folder}/{name}", name, paper, Lineage.read(path))
+            return cls(title, name, paper, Lineage.read(path))
         except LineageError as error:
             message = f"{path} is {error.state}: {error}; {REMEDIES[error.state]}"
             raise TraceError(message, code=error.code, place=path) from None
@@ -121,7 +120,7 @@ def show_trace(
     Raises:
         TraceError: there is no such artifact or value; the message names the nearest.
     """
-    artifact, console = Artifact.read(work.declared, find_artifact(work, name)), Console()
+    artifact, console = Artifact.read(work, find_artifact(work, name)), Console()
     cells = artifact.find(row=row, column=column, view=view)
     cell = cells[0] if row is not None and column is not None else None
     traced = trace(work, artifact, cell) if cell and cell.source == "measured" else None
