@@ -5,13 +5,14 @@ files, and the SHA-256 of every file. The same content gives the same bytes.
 """
 
 import gzip
-import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 
 from pydantic import ConfigDict, Field, ValidationError
@@ -21,7 +22,7 @@ from recompose.data.upstream import LOCK
 from recompose.digest import sha256_file
 from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
-from recompose.files import read_json, write_atomically, write_json, write_text
+from recompose.files import read_json, write_atomically
 from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.plan import recipe_of
 from recompose.records import LenientModel
@@ -91,9 +92,8 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
     stored = {key for key, recipe in behind.items() if work.store.is_complete(recipe)}
     evaluations = {key for key in behind if key.startswith("evaluations/")}
     if not published.lineages or (evaluations and not evaluations & stored):
-        lacking, code = (work.results, "missing-scores") if published.lineages else (work.reports, "missing-reports")
-        message = f"{lacking} has nothing to release: `snakemake --cores all` makes reports and scores"
-        raise ReleaseError(message, code=code, place=lacking)
+        message = f"{work.reports} or the scores behind it are missing: `snakemake --cores all` makes both"
+        raise ReleaseError(message, code="missing-scores", place=work.reports)
     release = Release(
         program=f"recompose {version('recompose')}",
         profile=work.params.profile,
@@ -101,47 +101,48 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
         evaluations=len(evaluations & stored),
         absent=len(evaluations - stored),
     )
+    names = ", ".join(paper.name for paper in papers)
+    described = README.format(release=release, papers=names, reports=work.reports_place)
+    folders = ("workflow", COMPARISONS, work.reports_place, *(f"results/{key}" for key in stored))
+    files: dict[str, Path | bytes] = {
+        "README.md": described.encode(),
+        RELEASE: release.model_dump_json(indent=2).encode(),
+    }
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
-        folder = Path(scratch) / target.name.removesuffix(ENDING)
-        _copy_project(work, folder)
-        for key in sorted(stored):
-            shutil.copytree(work.results / key, folder / "results" / key, ignore=shutil.ignore_patterns("scratch"))
-        write_json(folder / RELEASE, release.model_dump())
-        names = ", ".join(paper.name for paper in papers)
-        write_text(folder / "README.md", README.format(release=release, papers=names, reports=work.reports_place))
-        write_text(folder / CHECKSUMS, "".join(f"{sha256_file(folder / name)}  {name}\n" for name in _files(folder)))
-        write_atomically(target, lambda temporary: _pack(folder, temporary))
+    folder = target.name.removesuffix(ENDING)
+    write_atomically(target, lambda path: _pack(files | _files(work.root, (*FILES, *folders)), folder, path))
     return release
 
 
-def _copy_project(work: Workspace, folder: Path) -> None:
-    """Copy the files of a project but its code and results, without hidden files and links."""
-    paths = [work.root / name for name in FILES]
-    paths += [path for name in ("workflow", COMPARISONS, work.reports_place) for path in (work.root / name).rglob("*")]
-    for path in paths:
-        name = path.relative_to(work.root)
-        if path.is_file() and not path.is_symlink() and not any(part.startswith((".", "__")) for part in name.parts):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, folder / name)
+def _files(root: Path, places: Iterable[str]) -> dict[str, Path]:
+    """Return the files at and below some places of a project, by name, without hidden and temporary ones and links."""
+    below = (path for place in places for path in (root / place, *(root / place).rglob("*")))
+    names = {path.relative_to(root): path for path in below if path.is_file() and not path.is_symlink()}
+    left_out = (".", "__", "scratch")
+    return {str(name): path for name, path in names.items() if not any(p.startswith(left_out) for p in name.parts)}
 
 
-def _files(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def _pack(folder: Path, target: Path) -> None:
-    """Write a folder as a compressed archive that holds no times, owners or modes of this machine."""
+def _pack(files: Mapping[str, Path | bytes], folder: str, target: Path) -> None:
+    """Write files and their digests as a compressed archive that holds no times, owners or modes of this machine."""
     with (
         target.open("wb") as raw,
         gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for name in _files(folder):
-            info = tarfile.TarInfo(f"{folder.name}/{name}")
-            info.size = (folder / name).stat().st_size
-            with (folder / name).open("rb") as file:
-                archive.addfile(info, file)
+        for name, content in _with_digests(files):
+            info = tarfile.TarInfo(f"{folder}/{name}")
+            info.size = len(content)
+            archive.addfile(info, BytesIO(content))
+
+
+def _with_digests(files: Mapping[str, Path | bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield files with their content, the file of their digests last."""
+    digests = ""
+    for name, source in sorted(files.items()):
+        content = source.read_bytes() if isinstance(source, Path) else source
+        digests += f"{sha256(content).hexdigest()}  {name}\n"
+        yield name, content
+    yield CHECKSUMS, digests.encode()
 
 
 @contextmanager
@@ -176,7 +177,8 @@ def _check_digests(archive: Path, folder: Path) -> int:
         listed = {name: digest for digest, name in entries}
     except (OSError, ValueError):
         raise ReleaseError(f"{archive}: {CHECKSUMS} cannot be read", code="checksums", place=CHECKSUMS) from None
-    present = {name: sha256_file(folder / name) for name in _files(folder) if name != CHECKSUMS}
+    present = {str(path.relative_to(folder)): sha256_file(path) for path in folder.rglob("*") if path.is_file()}
+    present.pop(CHECKSUMS, None)
     if wrong := sorted(name for name in listed.keys() | present.keys() if listed.get(name) != present.get(name)):
         more = f", and so are {len(wrong) - 1} more" if len(wrong) > 1 else ""
         fault = "not as it was released: it was changed, removed or added since"
