@@ -52,6 +52,7 @@ PAPER: dict[str, Any] = {
         }
     },
 }
+SUITE = {"module": "model", "subtasks": {"pairs": {"query": "i2t", "ties": "strict"}}}
 FILES = {
     "model.py": "from .parts import scale\nfrom recompose.tracks.czsl.methods.clip_coop_csp import CSP\n"
     "class MyCsp(CSP):\n    scale = scale\n",
@@ -136,6 +137,8 @@ def test_its_code_counts_as_ours_does(project: Plan) -> None:
         ({}, {"methods.czsl.my-csp.class": "MyCsp"}, "no-path", "methods.czsl.my-csp.class", "module:Name"),
         ({}, {"methods.czls": DECLARATION["methods"]["czsl"]}, "unknown-track", "methods.czls", "czsl"),
         ({}, {"methods.czsl.csp": DECLARATION["methods"]["czsl"]["my-csp"]}, "name-taken", "methods.czsl.csp", "csp"),
+        ({}, {"suites.czsl.mine": SUITE}, "no-suites", "suites.czsl.mine", "no suites"),
+        ({}, {"suites.vlc.comp": SUITE}, "name-taken", "suites.vlc.comp", "comp"),
         ({}, {"metods": {}}, "unknown-key", "metods", "methods"),
         ({}, {"methods.czsl.my-csp.clas": "x"}, "unknown-key", "methods.czsl.my-csp.clas", "class"),
         ({}, {"papers": ["my-stdy"]}, "unknown-paper", "papers", "my-study"),
