@@ -216,8 +216,8 @@ def _own_model(request: EvaluationRequest, device: torch.device) -> Loaded:
     file = Path(request.weights or "")
     weights = {"name": request.weights, "file": None, "sha256": sha256_file(file) if file.is_file() else None}
     title = f"{request.model}{f' with {request.weights}' if request.weights else ''}"
-    loaded = Loaded(model, model.preprocess, model.tokenizer, None, model.sigmoid)
-    return replace(loaded, title=title, document={"weights": weights}, identity=uuid4().hex)
+    parts = (model, model.preprocess, model.tokenizer, None, model.sigmoid)
+    return Loaded(*parts, title=title, document={"weights": weights}, identity=uuid4().hex)
 
 
 def _usable(
