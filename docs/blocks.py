@@ -50,7 +50,7 @@ def costs() -> str:
 
 
 def plugin() -> str:
-    return section_reference(Declaration, "`plugin.yaml`").strip()
+    return section_reference(Declaration.model_json_schema(), "`plugin.yaml`").strip()
 
 
 def number(artifact: str, row: str, column: str, view: str = "", reports: Path | None = None) -> str:

@@ -180,7 +180,7 @@ def test_what_is_needed_is_given_verified(work: Workspace, made_keys: list[str])
 def bundled(work: Workspace) -> tuple[Workspace, Recipe, Path]:
     """A project with one such file, the recipe of its backbone, and the file."""
     name = "shapes-clip"
-    path = work.assets / "shapes-clip.safetensors"
+    path = work.root / "assets" / "shapes-clip.safetensors"
     path.parent.mkdir()
     path.write_bytes(b"weights")
     edited = Workspace(work.root, (f"backbones.{name}.asset.sha256={sha256_file(path)}",))

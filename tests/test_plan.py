@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from recompose import workspace
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, load_paper
 from recompose.plan import Plan, Planner, Recipe, closure, recipe_of
 from recompose.tracks import TRACKS
+from recompose.workspace import Workspace
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
 
@@ -230,10 +231,10 @@ def test_a_variant_that_changes_nothing_shares_everything_of_its_method() -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["large", "demo", "smoke", "paper"])
-def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str) -> None:
+def test_every_declared_variant_fits_and_every_measured_row_is_scored(profile: str, tmp_path: Path) -> None:
     """But for those that a small profile leaves out, or whose method."""
     params = parse_params(params_text(profile))
-    plan = workspace.plan_of(params)
+    plan = Workspace(tmp_path).plan_of(params)
 
     def assert_measured(track: str, names: Iterable[str]) -> None:
         for measured in names:

@@ -113,7 +113,7 @@ def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
         DataError: the file is missing or has another digest.
     """
     asset = section.asset
-    path = work.assets / asset.file
+    path = work.root / "assets" / asset.file
     if fault := asset_fault(path, asset.sha256):
         message = f"{path} {fault}: `git checkout -- assets` restores it; for a new file, edit params.yaml"
         raise DataError(message, code="wrong-digest", place=path)

@@ -1,48 +1,26 @@
 """The workspace: a project's folder with its parameters, its plan, and the paths of its content."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from recompose.errors import ParamsError
-from recompose.papers.checks import check_paper, check_papers, check_variants
+from recompose.papers.checks import check_paper, check_variants
 from recompose.papers.comparison import compared_variants, read_comparisons
 from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.params.documents import Written
 from recompose.params.loading import PARAMS, load, read_params
 from recompose.params.mistakes import Problem, key_of
 from recompose.params.schema import Params
-from recompose.plan import Plan, Planner, Recipe
+from recompose.plan import Plan, Planner, Recipe, TrackPlan
 from recompose.store import Store
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Plugin, find_plugins, with_plugins
 from recompose.tracks.track import Catalogue
 
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
-
-
-def plan_of(params: Params, comparisons: Sequence[Paper] = (), catalogue: Catalogue = TRACKS) -> Plan:
-    """Return the plan of the chosen profile, with these comparisons, of what a catalogue has.
-
-    Raises:
-        PlanError: a paper declares something that a track or a profile does not have.
-    """
-    planner = Planner(params)
-    check_papers(catalogue.plugin_papers, comparisons)
-    check_variants(catalogue, comparisons)
-    for paper in catalogue.papers:
-        check_paper(paper, params, catalogue)
-    chosen = [track for name, track in catalogue.items() if name in params.chosen.tracks]
-    variants = {track: track.variants | compared_variants(track, params, comparisons) for track in chosen}
-    return Plan({track.name: track.plan(params, planner, declared) for track, declared in variants.items()})
-
-
-def _named_plugins(document: object) -> list[str]:
-    """Return the folders of plugins in params.yaml; the schema reports what is no list of texts."""
-    folders = document.get("plugins") if isinstance(document, dict) else None
-    return [folder for folder in folders if isinstance(folder, str)] if isinstance(folders, list) else []
 
 
 def _check_rows(comparisons: Iterable[Paper], plan: Plan, profile: str) -> None:
@@ -90,8 +68,9 @@ class Workspace:
             message = "--edit: plugins cannot be edited for one call; name them in params.yaml"
             raise ParamsError(message, code="no-edit", place="plugins")
         is_read = self.is_trusted and (self.root / PARAMS).is_file()
-        folders = _named_plugins(self.file.document) if is_read else []
-        return find_plugins(folders, self.root)
+        named = self.file.at(("plugins",)) if is_read else None
+        folders = named.value if named and isinstance(named.value, list) else []  # the schema reports what is no list
+        return find_plugins([str(folder.value) for folder in folders], self.root)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -115,12 +94,27 @@ class Workspace:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the chosen profile."""
-        plan = self._plan_of(self.params)
+        plan = self.plan_of(self.params)
         _check_rows(self.comparisons, plan, self.params.profile)
         return plan
 
-    def _plan_of(self, params: Params) -> Plan:
-        return plan_of(params, read_comparisons(self.root, params, self.catalogue), self.catalogue)
+    def plan_of(self, params: Params) -> Plan:
+        """Return the plan of a profile, with the project's comparisons.
+
+        Raises:
+            PlanError: a paper or a comparison declares something that a track or the profile does not have.
+        """
+        comparisons, planner = read_comparisons(self.root, params, self.catalogue), Planner(params)
+        check_variants(self.catalogue, comparisons)
+        for paper in self.catalogue.papers:
+            check_paper(paper, params, self.catalogue)
+        plans: dict[str, TrackPlan] = {}
+        for name, track in self.catalogue.items():
+            if name in params.chosen.tracks:
+                plans[name] = track.plan(
+                    params, planner, track.variants | compared_variants(track, params, comparisons)
+                )
+        return Plan(plans)
 
     @cached_property
     def comparisons(self) -> list[Paper]:
@@ -146,7 +140,7 @@ class Workspace:
     @property
     def plans(self) -> Iterator[Plan]:
         """The plans of all profiles."""
-        return (self._plan_of(replace(self, edits=()).load(name)) for name in self.params.profiles)
+        return (self.plan_of(replace(self, edits=()).load(name)) for name in self.params.profiles)
 
     @property
     def place(self) -> Path:
@@ -157,11 +151,6 @@ class Workspace:
     def data(self) -> Path:
         """The folder of raw inputs."""
         return self.place / "data"
-
-    @property
-    def assets(self) -> Path:
-        """The folder of files that are released with the project, such as the weights of small CLIPs."""
-        return self.root / "assets"
 
     @property
     def results(self) -> Path:

@@ -113,7 +113,7 @@ def test_a_profile_takes_what_it_does_not_say_from_the_one_it_is_based_on() -> N
     assert params.chosen.based_on == "demo"
     assert params.chosen.trainer == demo.chosen.trainer.model_copy(update={"threads": 4})
     assert choice(params) == choice(demo).model_copy(update={"methods": ["csp", "clip"]})
-    assert params.profiles["demo"] == demo.chosen
+    assert params.profiles["demo"].model_dump() == demo.chosen.model_dump()
 
 
 def test_profiles_build_on_profiles_and_the_last_override_wins() -> None:

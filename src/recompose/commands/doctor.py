@@ -173,7 +173,7 @@ def check_weights(work: Workspace) -> Iterator[Check]:
     for recipe in work.plan.of("backbones"):
         section = work.params.backbones[recipe.name]
         if isinstance(section, Bundled):
-            path = work.assets / section.asset.file
+            path = work.root / "assets" / section.asset.file
             if fault := asset_fault(path, section.asset.sha256):
                 yield Check(recipe.name, STOPS, f"{path} {fault}", "`git checkout -- assets` restores it")
             else:

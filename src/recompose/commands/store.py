@@ -5,7 +5,7 @@ from recompose.errors import ProgramError
 from recompose.phases import PHASES
 from recompose.programs import dvc
 from recompose.progress import say
-from recompose.workspace import Workspace, plan_of
+from recompose.workspace import Workspace
 
 
 def prune_results(work: Workspace, *, dry: bool) -> None:
@@ -17,7 +17,7 @@ def prune_results(work: Workspace, *, dry: bool) -> None:
 
 def commit_digests(work: Workspace) -> None:
     """Write dvc.lock and data.dvc for the profile of params.yaml, or say why DVC cannot."""
-    track(work.root, plan_of(work.load(None), catalogue=work.catalogue).of("data"))
+    track(work.root, work.plan_of(work.load(None)).of("data"))
     try:
         dvc("commit", "--force", folder=work.root)
     except ProgramError as error:

@@ -21,7 +21,7 @@ from recompose.tracks.vlc.suites.catalogue import layout_of
 from recompose.tracks.vlc.suites.judges import ItemContent, Judge, judge_of
 from recompose.tracks.vlc.suites.scores import FILE, has_scores, read_scores
 from recompose.tracks.vlc.suites.tasks import Groups
-from recompose.workspace import Workspace, plan_of
+from recompose.workspace import Workspace
 
 SHOWN = 12  # names that an error lists
 TAGS = "collapsed_tag"  # Winoground's categories, in the files of its first publication
@@ -156,7 +156,7 @@ def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:
     """Return the evaluation of a key, or of a profile and a method."""
     profile, _, method = name.partition("/")
     if method and profile in work.params.profiles:
-        plan = work.plan if profile == work.params.profile else plan_of(work.load(profile), catalogue=work.catalogue)
+        plan = work.plan if profile == work.params.profile else work.plan_of(work.load(profile))
         return _evaluation_of(plan, name, method, seed)
     kind, _, key = name.removeprefix("results/").partition("/")
     if key and kind not in {recipe.kind for recipe in work.plan.recipes}:

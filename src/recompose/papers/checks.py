@@ -33,20 +33,6 @@ def check_paper(paper: Paper, params: Params, catalogue: "Catalogue") -> None:
             paper.reported(name)
 
 
-def check_papers(plugin_papers: Iterable[Paper], comparisons: Iterable[Paper]) -> None:
-    """Check that the papers of plugins and the comparisons have names of their own: those of their reports and rules.
-
-    Raises:
-        PlanError: a name is taken.
-    """
-    owners = dict.fromkeys(RESERVED, "a rule or a file of the reports")
-    for paper in [*plugin_papers, *comparisons]:
-        if owner := owners.get(paper.name):
-            message = f"{paper.file}: {owner} has the name {paper.name}, too; choose another"
-            raise PlanError(message, code="name-taken", place=paper.file)
-        owners[paper.name] = paper.file
-
-
 def check_variants(catalogue: "Catalogue", comparisons: Iterable[Paper]) -> None:
     """Check that no two papers of a track declare a variant of the same name, and that none has the name of a method.
     Comparisons may share a variant.

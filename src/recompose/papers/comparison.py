@@ -16,7 +16,6 @@ from recompose.papers.declaration import (
     CLAIMS,
     COMPARISONS,
     FOREST,
-    PAPERS,
     Artifact,
     Claim,
     Margin,
@@ -43,10 +42,10 @@ def read_comparisons(root: Path, params: Params, catalogue: "Catalogue") -> list
     Raises:
         PlanError: a file is wrong; the message has a line for each mistake.
     """
-    comparisons = []
+    comparisons, taken = [], {*RESERVED, *(paper.name for paper in catalogue.papers)}
     for path in sorted((root / COMPARISONS).glob("*.y*ml")):
         source, name = f"{COMPARISONS}/{path.name}", path.stem
-        if path.suffix != ".yaml" or not NAME.fullmatch(name) or name in RESERVED or name in PAPERS:
+        if path.suffix != ".yaml" or not NAME.fullmatch(name) or name in taken:
             fault = "rename the file: to small letters, digits, - and _, then .yaml; no paper or rule has the name"
             raise PlanError(f"{source}: {fault}", code="wrong-name", place=source)
         declared = Paper.read(path, source, name=name)

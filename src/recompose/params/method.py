@@ -26,32 +26,24 @@ class MethodSettings(Section):
 
     def document(self) -> Document:
         """Return the settings as plain values."""
-        return self.model_dump(by_alias=True)
-
-    @classmethod
-    def whole(cls) -> type[Self]:
-        """Return the schema of the settings with those of the parts that the method has."""
-        classes = {"training": cls.training_class, "scoring": cls.scoring_class}
-        fields: Document = {
-            name: (section, Field(description=PARTS[name])) for name, section in classes.items() if section is not None
-        }
-        return create_model(cls.__name__, __base__=cls, __doc__=cls.__doc__, **fields)
+        return self.model_dump(by_alias=True, exclude={"per_dataset"})
 
     @classmethod
     def section(cls) -> type[Self]:
-        """Return the schema of the method's section of params.yaml: its settings, and those that differ on data sets.
+        """Return the schema of the method's section of params.yaml: its settings, those of the parts that it has, and
+        those that differ on data sets.
 
         Example:
             >>> MethodSettings.section().model_validate({"per_dataset": {"mit-states": {"lr": 0.1}}}).per_dataset
             {'mit-states': {'lr': 0.1}}
         """
+        classes = {"training": cls.training_class, "scoring": cls.scoring_class}
+        fields: Document = {
+            name: (section, Field(description=PARTS[name])) for name, section in classes.items() if section is not None
+        }
         per_dataset: Any = Field(
             default={},
             description="Data set -> settings that differ there; mappings merge, lists and other values replace.",
         )
-        return create_model(
-            f"{cls.__name__}Section",
-            __base__=cls.whole(),
-            __doc__=cls.__doc__,
-            per_dataset=(dict[Name, Document], per_dataset),
-        )
+        fields["per_dataset"] = (dict[Name, Document], per_dataset)
+        return create_model(f"{cls.__name__}Section", __base__=cls, __doc__=cls.__doc__, **fields)

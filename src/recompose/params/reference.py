@@ -6,7 +6,6 @@ from typing import get_args
 
 from recompose.files import Document
 from recompose.params.schema import Forms, file_schema
-from recompose.params.sections import Section
 
 KINDS = {
     "object": "mapping",
@@ -45,12 +44,11 @@ def json_schema(tracks: Forms) -> Document:
 
 def reference(schema: Document) -> str:
     """Return a page in Markdown with every parameter, its allowed values and its meaning, by the schema of the file."""
-    return "\n".join([INTRODUCTION, *_section(schema, schema, "", "params.yaml")])
+    return f"{INTRODUCTION}\n{section_reference(schema, 'params.yaml')}"
 
 
-def section_reference(section: type[Section], title: str) -> str:
-    """Return a part of a page in Markdown with every key of a file, its allowed values and its meaning."""
-    schema = section.model_json_schema(by_alias=True)
+def section_reference(schema: Document, title: str) -> str:
+    """Return a part of a page in Markdown with every key of a file, by its schema."""
     return "\n".join(_section(schema, schema, "", title))
 
 

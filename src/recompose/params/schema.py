@@ -1,7 +1,6 @@
 """The schema of the whole params.yaml, and the parameters that are read from it."""
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Discriminator, Field, Tag, create_model
@@ -101,20 +100,17 @@ class Params(UserFile, Section):
 
 def file_schema(tracks: Forms) -> type[Params]:
     """Return the schema of params.yaml with the sections of these tracks."""
-    return _file_schema(tuple(tracks.items()))
-
-
-@cache
-def _file_schema(tracks: tuple[tuple[str, TrackForm], ...]) -> type[Params]:
     choices: Document = {
         name: (
             form.choice | None,
             Field(default=None, description=f"Choices from the track {name}; null: the track is left out."),
         )
-        for name, form in tracks
+        for name, form in tracks.items()
     }
     profile = create_model("Profile", __base__=Profile, __doc__=Profile.__doc__, **choices)
-    sections: Document = {name: (form.section, Field(description=f"The track {name}.")) for name, form in tracks}
+    sections: Document = {
+        name: (form.section, Field(description=f"The track {name}.")) for name, form in tracks.items()
+    }
     profiles = Params.model_fields["profiles"].description
     sections["profiles"] = (dict[Name, profile], Field(description=profiles))  # type: ignore[valid-type]
     return create_model("Params", __base__=Params, __doc__=Params.__doc__, **sections)

@@ -43,6 +43,11 @@ class Names(Section):
         """Return the entry of this name."""
         return getattr(self, name.replace("-", "_"))
 
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return the names of all entries."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
 
 Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
 TrainingPrecision = Annotated[

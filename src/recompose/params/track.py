@@ -1,7 +1,7 @@
 """The common parts of tracks' sections: data sets, and methods whose settings may differ between data sets."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any
 
 from pydantic import Field, PrivateAttr, ValidationError, create_model
 
@@ -16,31 +16,17 @@ from recompose.params.sections import Backbone, Clip, Distinct, Name, Names, Sec
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
 
 
-class MethodForm(Protocol):
-    """A method as a section sees it."""
-
-    @property
-    def settings(self) -> type[MethodSettings]:
-        """The schema of its section."""
-
-    @property
-    def whole_settings(self) -> type[MethodSettings]:
-        """The schema of its settings on one data set."""
-
-
-def methods_section(methods: Mapping[str, MethodForm]) -> type[Names]:
+def methods_section(methods: Mapping[str, type[MethodSettings]]) -> type[Names]:
     """Return the schema of a section with the settings of these methods, each under its name."""
     entries: dict[str, Any] = {
-        name.replace("-", "_"): (method.settings, Field(alias=name, description=method.settings.__doc__))
-        for name, method in methods.items()
+        name.replace("-", "_"): (settings.section(), Field(alias=name, description=settings.__doc__))
+        for name, settings in methods.items()
     }
     return create_model("Methods", __base__=Names, __doc__="The methods and their settings.", **entries)
 
 
 class TrackSection(Section):
     """A track's data sets and methods."""
-
-    method_forms: ClassVar[Mapping[str, MethodForm]]  # all methods of the track
 
     datasets: dict[Name, Any] = Field(description="The data sets to choose from, under names of your own.")
     methods: Any = Field(description="The methods and their settings.")
@@ -54,7 +40,7 @@ class TrackSection(Section):
         Raises:
             ParamsError: the method does not exist, or the changes do not fit its section.
         """
-        if problems := unknown_name((method,), method, self.method_forms):
+        if problems := unknown_name((method,), method, self.methods.names()):
             raise as_error(problems, lambda _: "a variant")
         key = (method, dataset, digest(changes or {}))
         if key not in self._settings:
@@ -62,17 +48,17 @@ class TrackSection(Section):
         return self._settings[key]
 
     def _built(self, method: str, dataset: str, changes: Document) -> MethodSettings:
-        general, schema = self.methods.of(method), self.method_forms[method].whole_settings
+        general: Any = self.methods.of(method)
         document = merged(merged(general, general.per_dataset.get(dataset, {})), changes)
-        document.pop("per_dataset")
         try:
-            return schema.model_validate(document)
+            settings: MethodSettings = type(general).model_validate(document)
+            return settings
         except ValidationError as error:
             raise as_error(problems_of(error, document), lambda _: f"a variant of {method}") from None
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings for unknown data sets, or that do not fit the method's section."""
-        for method in self.method_forms:
+        for method in self.methods.names():
             for dataset in self.methods.of(method).per_dataset:
                 place = ("methods", method, "per_dataset", dataset)
                 yield from unknown_name(place, dataset, self.datasets)
@@ -118,7 +104,7 @@ class TrackChoice(Section):
         for number, name in enumerate(self.datasets):
             yield from unknown_name(("datasets", number), name, section.datasets)
         for number, name in enumerate(self.methods):
-            yield from unknown_name(("methods", number), name, section.method_forms)
+            yield from unknown_name(("methods", number), name, section.methods.names())
 
     def no_clips(self, keys: Iterable[str], backbones: Mapping[str, Backbone]) -> Iterator[Problem]:
         """Yield the problems of backbones under these keys that do not exist, or are no CLIPs; null is none."""

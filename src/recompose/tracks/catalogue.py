@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -24,16 +23,6 @@ class Method:
     settings_class: type[MethodSettings]  # declared beside the class
     needs_backbone: bool = True
     needs_seed: bool = True  # false: on the same data all seeds give the same numbers, so it runs once
-
-    @cached_property
-    def settings(self) -> type[MethodSettings]:
-        """The schema of its section of params.yaml."""
-        return self.settings_class.section()
-
-    @cached_property
-    def whole_settings(self) -> type[MethodSettings]:
-        """The schema of its settings on one data set, with those of training and scoring."""
-        return self.settings_class.whole()
 
     @property
     def module(self) -> str:

@@ -21,6 +21,7 @@ from recompose.errors import PluginError
 from recompose.files import Document
 from recompose.fingerprint import DECLARATION as FILE
 from recompose.fingerprint import PACKAGE, location, path_of
+from recompose.papers.checks import RESERVED
 from recompose.papers.declaration import DECLARATION, PAPERS, Paper, read_paper
 from recompose.params.documents import Written
 from recompose.params.method import MethodSettings
@@ -280,6 +281,6 @@ def with_plugins(catalogue: Catalogue, plugins: Iterable[Plugin]) -> Catalogue:
                     plugin.check_free(place, entry, {*track.used_names(part), *entries_of_track})
                     entries_of_track[entry] = content.build(track, plugin, place, entry)
         for name in plugin.declaration.papers:
-            plugin.check_free(f"papers.{name}", name, {*PAPERS, *papers})
+            plugin.check_free(f"papers.{name}", name, {*PAPERS, *RESERVED, *papers})
             papers[name] = plugin.paper(name)
     return catalogue.with_added(added, papers.values())

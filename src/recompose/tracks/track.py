@@ -86,16 +86,15 @@ class Track:
     @cached_property
     def form(self) -> TrackForm:
         """Its part of params.yaml, with the methods and the formats of data of its catalogue."""
-        parts: dict[str, Any] = {"methods": methods_section(self.methods)}
+        settings = {name: method.settings_class for name, method in self.methods.items()}
+        parts: dict[str, Any] = {"methods": methods_section(settings)}
         for name, adapters in self.data_fields().items():
             kinds = tuple(dict.fromkeys(adapter.settings for adapter in adapters))
             entry: Any = Annotated[Union[kinds], Field(discriminator="adapter")]  # noqa: UP007 - a tuple of classes
             parts[name] = dict[Name, entry]
-        section = _with_fields(self.section, parts)
-        section.method_forms = self.methods
         names = Annotated[str, Field(json_schema_extra={"enum": [*self.methods]})]
         chosen = Annotated[list[names], Field(min_length=1), Distinct]
-        return TrackForm(section, _with_fields(self.choice, {"methods": chosen}))
+        return TrackForm(_with_fields(self.section, parts), _with_fields(self.choice, {"methods": chosen}))
 
     @cached_property
     def papers(self) -> list[Paper]:
