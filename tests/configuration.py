@@ -103,5 +103,5 @@ def new_workspace(folder: Path, profile: str = "demo", *edits: str) -> Workspace
 def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
     """Write records, as if these had been made in so many seconds each."""
     for recipe in recipes:
-        record = {**recipe.description().plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
+        record = {**recipe.plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
         write_json(work.store.record_path(recipe), record)

@@ -20,7 +20,7 @@ from recompose.data.content import CONTENT
 from recompose.files import SCRATCH, write_json
 from recompose.plan import Recipe, closure
 from recompose.progress import FILE
-from recompose.records import BuildInfo
+from recompose.records import Build
 from recompose.workspace import Workspace
 from tests.audit.invented import lineage_of
 from tests.configuration import MADE, PROGRESS, complete, write_params
@@ -47,7 +47,7 @@ def run(
 
 
 def made_recipe(recipe: Recipe, seconds: float, memory: int | None = None, **changed: Any) -> MadeRecipe:
-    return MadeRecipe(recipe, BuildInfo.model_validate({**MADE, "seconds": seconds, **changed}), memory)
+    return MadeRecipe(recipe, Build.model_validate({**MADE, "seconds": seconds, **changed}), memory)
 
 
 def costs_of(*stored: MadeRecipe, published: tuple[MadeRecipe, ...] = ()) -> Costs:

@@ -39,7 +39,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget() -> None:
     """A process reads sources once."""
-    for kept in (module._read_own, module._counts):
+    for kept in (module._fingerprint_of_own, module._counts):
         kept.cache_clear()
 
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, load_paper
-from recompose.plan import Plan, Planner, Recipe, closure, recipe_of
+from recompose.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import params_text, parse_params
@@ -96,15 +97,14 @@ def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it_and_of_nothi
     assert (RECIPE.folder, RECIPE.key) == (whole[:12], f"runs/{whole[:12]}")
 
 
-def test_a_description_gives_the_recipe_back_and_says_its_digest() -> None:
-    described = RECIPE.description()
-    assert described.identity == described.digest == RECIPE.digest
-    alone = recipe_of(described)
-    assert alone.needs["data"].named == alone.needs["data"].digest
-    assert alone.description() == described
-    among_others = recipe_of(described, {LEAF.key: LEAF})
-    assert among_others.needs["data"] is LEAF
-    assert described.model_copy(update={"document": {"lr": 0.2}}).identity != RECIPE.digest
+def test_a_file_gives_the_recipe_back_and_says_its_digest() -> None:
+    read = TypeAdapter(Recipe).validate_python(RECIPE.plain())
+    assert read.identity == read.digest == RECIPE.digest
+    assert read.plain() == RECIPE.plain()
+    assert (read.needs["data"].digest, read.needs["data"].document) == (LEAF.digest, {})
+    assert read.linked({LEAF.key: LEAF}).needs["data"] is LEAF
+    edited = TypeAdapter(Recipe).validate_python(RECIPE.plain() | {"document": {"lr": 0.2}})
+    assert edited.identity != edited.digest == RECIPE.digest
 
 
 def test_a_closure_has_each_recipe_once_and_what_is_needed_first() -> None:

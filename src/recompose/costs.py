@@ -10,14 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from statistics import median
+from typing import Any
 
 from recompose.data.content import raw_files
 from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json
 from recompose.phases import PHASES, needs_gpu
-from recompose.plan import Plan, Recipe, recipe_of
+from recompose.plan import Plan, Recipe
 from recompose.progress import read_progress
-from recompose.records import COSTS, RECORD, BuildInfo, Description, Record, flat
+from recompose.records import COSTS, RECORD, Build, Record, flat
 from recompose.tables.lineage import SUFFIX, Lineage, Made
 from recompose.workspace import Workspace
 
@@ -44,7 +45,7 @@ class MadeRecipe:
     """A recipe that was made, and its cost."""
 
     recipe: Recipe
-    build: BuildInfo
+    build: Build
     memory: int | None = None  # bytes at the peak
 
 
@@ -157,7 +158,7 @@ def _data_of(recipe: Recipe) -> list[Recipe]:
 
 def _count_images(work: Workspace, data: Recipe) -> int:
     """Return the number of generated images of data, or of raw files where it is indexed; 0 if neither is known."""
-    images = data.document.get("images", data.document.get("scenes"))
+    images: Any = data.document.get("images", data.document.get("scenes"))
     counts = [*images.values()] if isinstance(images, Mapping) else [images]
     if all(isinstance(count, int) for count in counts):  # a plugin's data may call anything its images
         return sum(counts)
@@ -181,7 +182,7 @@ def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
     """Return what is behind the reports: from few lineages that have all methods and variants of a paper, as reading
     all of them takes seconds. The audit reports those that cannot be read.
     """
-    records: dict[str, Description] = {}
+    records: dict[str, Recipe] = {}
     for paper in work.papers:
         covered: set[str] = set()
         for name in sorted(paper.artifacts, key=lambda name: len(paper.methods_of(name)), reverse=True):
@@ -193,12 +194,12 @@ def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
     return [MadeRecipe(recipes[key], builds[key]) for key in records if key in builds]
 
 
-def _recipes(descriptions: Mapping[str, Description], plan: Plan) -> dict[str, Recipe]:
+def _recipes(records: Mapping[str, Recipe], plan: Plan) -> dict[str, Recipe]:
     """Return the described recipes, needs first, and the planned ones, by key."""
     recipes = dict(plan.by_key)
-    for key, description in descriptions.items():
+    for key, described in records.items():
         if key not in recipes:
-            recipes[key] = recipe_of(description, recipes)
+            recipes[key] = described.linked(recipes)
     return recipes
 
 

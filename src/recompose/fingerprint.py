@@ -147,9 +147,6 @@ def _read(module: str) -> tuple[str, list[str]]:
     return digest, [name for name in absolute if (_counts(name) if _is_own(name) else _path(name) is not None)]
 
 
-_read_own = functools.cache(_read)  # a process reads its own sources once; a plugin may be edited
-
-
 class _Summaries:
     """A cache of each source's digest and imports, beside Python's compiled files (parsing is slower than planning)."""
 
@@ -214,14 +211,22 @@ def fingerprint(modules: Iterable[str]) -> dict[str, str]:
         ModuleNotFoundError: the package has no module of this name.
         PluginError: a module is outside of this package and of all plugins, or is no Python.
     """
+    names = tuple(modules)
+    return dict(_fingerprint_of_own(names) if all(map(_is_own, names)) else _fingerprint(names))
+
+
+def _fingerprint(modules: Iterable[str]) -> dict[str, str]:
     queue, digests = list(modules), dict[str, str]()
     while queue:
         module = queue.pop()
         if module not in digests:
-            digests[module], imports = _read_own(module) if _is_own(module) else _read(module)
+            digests[module], imports = _read(module)
             queue.extend(imports)
     _summaries().write()
     return dict(sorted(digests.items()))
+
+
+_fingerprint_of_own = functools.cache(_fingerprint)  # a process reads its own sources once; a plugin may be edited
 
 
 def plugin_sources(modules: Iterable[str]) -> set[Path]:

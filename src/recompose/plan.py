@@ -7,16 +7,19 @@ content.
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from recompose.digest import short
+from pydantic import model_serializer
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from recompose.digest import digest, short
+from recompose.files import Document
 from recompose.fingerprint import ROOT, fingerprint
 from recompose.params.schema import Params
 from recompose.params.sections import Bundled, Classifier, GivenGrids, Released
-from recompose.records import Description, Need, identity
 
 GRIDS = "recompose.backbones.grids"
 CORPORA = {  # corpora for pretraining: name -> the module that generates it
@@ -24,31 +27,35 @@ CORPORA = {  # corpora for pretraining: name -> the module that generates it
     "shapes-sentences": "recompose.synthetic.sentences",
 }
 ARCHITECTURES = ROOT / "backbones" / "architectures"
-Document = Mapping[str, Any]  # plain values, as in JSON
-NOTHING: Document = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
+@checked_dataclass(frozen=True, eq=False)
 class Recipe:
-    """A recipe for a content: a document of plain values, the recipes that it needs, and the code that makes it."""
+    """A recipe for a content: a document of plain values, the recipes that it needs, and the code that makes it.
+
+    A file holds a recipe with the kind and the digest of each need; no more is known of them until it is ``linked``.
+    """
 
     kind: str
-    name: str  # for people; recipes of different names may be identical
-    document: Document
-    needs: Mapping[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
-    code: Mapping[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
+    name: str = ""  # for people; recipes of different names may be identical
+    document: Document = field(default_factory=dict)
+    needs: dict[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
+    code: dict[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
     track: str = ""  # empty: shared by all tracks, as backbones are
     # method, dataset, seed and so on, for people: no part of the identity
     labels: Document = field(default_factory=dict)
-    named: str = ""  # the digest, where only that and the kind are known, from a recipe that needs this one
+    digest: str = ""  # the identity, or what a file claims it to be
 
-    @cached_property
-    def digest(self) -> str:
-        """The digest of everything that determines the content."""
-        if self.named:
-            return self.named
-        needs = {role: recipe.digest for role, recipe in self.needs.items()}
-        return identity(self.kind, self.document, needs, self.code)
+    def __post_init__(self) -> None:
+        if not self.digest:
+            object.__setattr__(self, "digest", self.identity)
+
+    @property
+    def identity(self) -> str:
+        """The digest of everything that determines the content, which covers the digests of the needs."""
+        needs = {role: need.digest for role, need in self.needs.items()}
+        return digest({"kind": self.kind, "document": self.document, "needs": needs, "code": self.code})
 
     @property
     def folder(self) -> str:
@@ -60,28 +67,27 @@ class Recipe:
         """The path of the content below results/: ``<kind>/<folder>``."""
         return f"{self.kind}/{self.folder}"
 
-    def description(self) -> Description:
-        """Return the recipe as plain values, as in records and lineages."""
-        return Description(
-            kind=self.kind,
-            name=self.name,
-            track=self.track,
-            labels=dict(self.labels),
-            digest=self.digest,
-            document=dict(self.document),
-            needs={role: Need(kind=need.kind, digest=need.digest) for role, need in self.needs.items()},
-            code=dict(self.code),
-        )
+    @model_serializer
+    def plain(self) -> Document:
+        """Return the recipe as plain values, as in files."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "track": self.track,
+            "labels": self.labels,
+            "digest": self.digest,
+            "document": self.document,
+            "needs": {role: {"kind": need.kind, "digest": need.digest} for role, need in self.needs.items()},
+            "code": self.code,
+        }
 
+    def changed(self, **parts: Any) -> Self:
+        """Return the recipe with other parts, and so with another digest."""
+        return replace(self, digest="", **parts)
 
-def recipe_of(description: Description, by_key: Mapping[str, Recipe] = NOTHING) -> Recipe:
-    """Return the recipe of a description; recipes that it needs are taken from ``by_key`` where present."""
-    needs = {
-        role: by_key.get(need.key) or Recipe(need.kind, "", NOTHING, named=need.digest)
-        for role, need in description.needs.items()
-    }
-    d = description
-    return Recipe(d.kind, d.name, d.document, needs, d.code, d.track, d.labels)
+    def linked(self, by_key: Mapping[str, "Recipe"]) -> Self:
+        """Return the recipe with the recipes that it needs from ``by_key``, where they are present."""
+        return replace(self, needs={role: by_key.get(need.key, need) for role, need in self.needs.items()})
 
 
 def closure(recipes: Iterable[Recipe]) -> Iterator[Recipe]:

@@ -7,16 +7,17 @@ the same pass, until it is complete. What it needs is complete before the job st
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from recompose.errors import ChangedError, PlanError
 from recompose.files import read_json, write_json
 from recompose.fingerprint import changed_modules
-from recompose.plan import Recipe, recipe_of
-from recompose.records import RECORD, Description, Record, complaint
+from recompose.plan import Recipe
+from recompose.records import RECORD, Record, complaint
 from recompose.store import Store
 
 FOLDER = "recipes"  # below results/
+_RECIPES = TypeAdapter(list[Recipe])
 
 
 def recipe_file(results: Path, key: str) -> Path:
@@ -29,7 +30,7 @@ def write_recipes(results: Path, passes: Iterable[list[Recipe]]) -> None:
     for recipes in passes:
         for recipe in recipes:
             together = [recipe, *(other for other in recipes if other is not recipe)]
-            write_json(recipe_file(results, recipe.key), [made.description().plain() for made in together])
+            write_json(recipe_file(results, recipe.key), [made.plain() for made in together])
 
 
 def read_recipes(store: Store, key: str) -> list[Recipe]:
@@ -46,24 +47,23 @@ def read_recipes(store: Store, key: str) -> list[Recipe]:
             documents = read_json(path)
         except FileNotFoundError:  # it is complete
             documents = [read_json(store.root / key / RECORD)]
-        descriptions = [Description.model_validate(document) for document in documents]
+        recipes = _RECIPES.validate_python(documents)
     except (OSError, ValueError, TypeError, ValidationError) as error:
         why = complaint(error) if isinstance(error, ValidationError) else error
         message = f"{path} holds no recipe ({why}): start the workflow again"
         raise PlanError(message, code="no-recipe", place=path) from None
-    recipes = [_with_needs(description, store, needs) for description in descriptions]
-    for recipe, description in zip(recipes, descriptions, strict=True):
-        if recipe.digest != description.digest or description.key != recipe.key:
+    for recipe in recipes:
+        if recipe.digest != recipe.identity or recipes[0].key != key:
             raise PlanError(f"{path} was changed: start the workflow again", code="no-recipe", place=path)
         if modules := changed_modules(recipe.code):
             message = f"{modules[0]} was changed since the workflow started: start it again"
             raise ChangedError(message, code="changed-code", place=modules[0])
-    return recipes
+    return [_with_needs(recipe, store, needs) for recipe in recipes]
 
 
-def _with_needs(description: Description, store: Store, read: dict[str, Recipe]) -> Recipe:
-    """Return a described recipe with those that it needs, from their records; ``read`` holds those read so far."""
-    for need in description.needs.values():
+def _with_needs(recipe: Recipe, store: Store, read: dict[str, Recipe]) -> Recipe:
+    """Return a recipe with those that it needs, from their records; ``read`` holds those read so far."""
+    for need in recipe.needs.values():
         if need.key not in read:
             read[need.key] = _with_needs(Record.read(store.root / need.key / RECORD), store, read)
-    return recipe_of(description, read)
+    return recipe.linked(read)

@@ -1,17 +1,20 @@
-"""Records: recipes and stored results as plain values, as ``record.json``, lineages and the reports hold them.
+"""Records: what ``record.json``, lineages and the reports hold of stored results.
 
 They are validated when they are read, since anybody may have written them.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from recompose.digest import digest, short
 from recompose.errors import DamagedError
 from recompose.files import Document, read_json, write_json
+from recompose.plan import Recipe
 
 RECORD = "record.json"
 LOG = "log.txt"
@@ -36,8 +39,10 @@ class StoredFile(LenientModel):
     bytes: int
 
 
-class BuildInfo(LenientModel):
-    """The host, device, packages, time and commit of a build."""
+class Build(LenientModel):
+    """The host, device, packages, time and commit of a build, and as reports hold it, its content: what may differ
+    between two builds of a recipe.
+    """
 
     started: str
     attempts: int
@@ -53,58 +58,13 @@ class BuildInfo(LenientModel):
     packages: dict[str, str]
     shared_by: int | None = None  # the number of recipes that were built together, if several were
     equal_to: str | None = None  # the key of the content that was copied, if the same code made it of the same inputs
+    inputs: dict[str, str] = {}
+    files: dict[str, StoredFile] = {}  # none: unknown, in files of older versions; records have them beside it
 
     @property
     def processor(self) -> str:
         """What computed it, in words: the device, its instruction set and libraries."""
         return ", ".join(filter(None, (self.device, self.instruction_set, self.libraries)))
-
-
-class Need(LenientModel):
-    """A recipe that another recipe needs, by kind and digest."""
-
-    kind: str
-    digest: str
-
-    @property
-    def key(self) -> str:
-        """The path of its content below results/: ``<kind>/<folder>``."""
-        return f"{self.kind}/{short(self.digest)}"
-
-
-def identity(kind: str, document: Mapping[str, Any], needs: Mapping[str, str], code: Mapping[str, str]) -> str:
-    """Return the digest of a recipe, which covers the digests of the recipes that it needs."""
-    return digest({"kind": kind, "document": dict(document), "needs": dict(needs), "code": dict(code)})
-
-
-class Description(LenientModel):
-    """A recipe as plain values."""
-
-    kind: str
-    name: str
-    track: str
-    labels: Document
-    digest: str
-    document: Document
-    needs: dict[str, Need]
-    code: dict[str, str]
-
-    @property
-    def key(self) -> str:
-        """The path of its content below results/: ``<kind>/<folder>``."""
-        return f"{self.kind}/{short(self.digest)}"
-
-    @property
-    def identity(self) -> str:
-        """The digest that follows from the values; an honest description has it as its ``digest``."""
-        return identity(self.kind, self.document, {role: need.digest for role, need in self.needs.items()}, self.code)
-
-
-class Build(BuildInfo):
-    """A build with its content, as reports hold it: what may differ between two builds of a recipe."""
-
-    inputs: dict[str, str] = {}
-    files: dict[str, StoredFile] = {}  # none: unknown, in files of older versions
 
     @property
     def content(self) -> str:
@@ -112,12 +72,18 @@ class Build(BuildInfo):
         return content_of(self.files) if self.files else ""
 
 
-class Record(Description):
-    """The record of a complete folder."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Record(Recipe):
+    """The record of a complete folder: its recipe, and how it was made."""
 
-    inputs: dict[str, str]
+    inputs: dict[str, str]  # role -> the content of the need
     files: dict[str, StoredFile]
-    made: BuildInfo
+    made: Build
+
+    @classmethod
+    def of(cls, recipe: Recipe, **values: Any) -> Self:
+        """Return the record of a recipe with these inputs, files and build."""
+        return cls(**{part.name: getattr(recipe, part.name) for part in fields(Recipe)}, **values)
 
     @property
     def content(self) -> str:
@@ -125,18 +91,13 @@ class Record(Description):
         return content_of(self.files)
 
     @property
-    def description(self) -> Description:
-        """The recipe: the part that is equal in all builds."""
-        return Description.model_construct(**{name: getattr(self, name) for name in Description.model_fields})
-
-    @property
     def build(self) -> Build:
         """The part that may differ between builds, without files that nothing is made from."""
-        files = {name: file.plain() for name, file in self.files.items() if name not in VOLATILE}
-        return Build.model_validate({**self.made.plain(), "inputs": self.inputs, "files": files})
+        files = {name: file for name, file in self.files.items() if name not in VOLATILE}
+        return self.made.model_copy(update={"inputs": self.inputs, "files": files})
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: Path) -> "Record":
         """Read the record of a complete folder.
 
         Raises:
@@ -144,7 +105,7 @@ class Record(Description):
         """
         key = f"{path.parent.parent.name}/{path.parent.name}"
         try:
-            record = cls.model_validate(read_json(path))
+            record = _RECORD.validate_python(read_json(path))
             is_own = record.identity == record.digest and record.key == key
         except FileNotFoundError:
             raise DamagedError(path, "is not there", "make it with `snakemake --cores all`", "missing-record") from None
@@ -158,7 +119,11 @@ class Record(Description):
 
     def write(self, path: Path) -> None:
         """Write the record atomically, which makes the folder complete."""
-        write_json(path, self.plain())
+        files = {name: file.plain() for name, file in self.files.items()}
+        write_json(path, {**self.plain(), "inputs": self.inputs, "files": files, "made": self.made.plain()})
+
+
+_RECORD = TypeAdapter(Record)
 
 
 def content_of(files: Mapping[str, StoredFile]) -> str:

@@ -27,7 +27,7 @@ from recompose.fingerprint import plugin_sources
 from recompose.locks import LOCKS, acquire, lock_below
 from recompose.plan import Recipe
 from recompose.progress import logged
-from recompose.records import LOG, RECORD, BuildInfo, Record, StoredFile, remedy
+from recompose.records import LOG, RECORD, Build, Record, StoredFile, remedy
 
 BEGUN = "begun.json"  # in scratch: the contents of needs, and the number of attempts
 ERROR = "error.txt"
@@ -187,9 +187,7 @@ class Store:
                         recipe,
                         folder,
                         inputs[folder],
-                        BuildInfo(
-                            started=started, attempts=count, seconds=seconds, **sources, **environment(), **shared
-                        ),
+                        Build(started=started, attempts=count, seconds=seconds, **sources, **environment(), **shared),
                     )
                     for (folder, recipe), count in zip(missing.items(), attempts, strict=True)
                 ]
@@ -247,22 +245,21 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
             return False
         made = record.made.model_copy(update={"equal_to": record.key})
-        changed = {**dict(recipe.description()), "inputs": inputs, "made": made}
-        record.model_copy(update=changed).write(self.record_path(recipe))
+        Record.of(recipe, inputs=inputs, files=record.files, made=made).write(self.record_path(recipe))
         return True
 
     def _inputs(self, recipe: Recipe) -> dict[str, str]:
         """Return the digests of what a recipe needs as it is now, by role."""
         return {role: self.record(need).content for role, need in recipe.needs.items()}
 
-    def _new_record(self, recipe: Recipe, folder: Path, inputs: dict[str, str], made: BuildInfo) -> Record:
+    def _new_record(self, recipe: Recipe, folder: Path, inputs: dict[str, str], made: Build) -> Record:
         files = (path for path in sorted(folder.rglob("*")) if path.is_file())
         paths = [path for path in files if not _is_temporary(path.relative_to(folder))]
         entries = {
             path.relative_to(folder).as_posix(): StoredFile(sha256=sha256, bytes=path.stat().st_size)
             for path, sha256 in zip(paths, sha256_files(paths), strict=True)
         }
-        return Record(**dict(recipe.description()), inputs=inputs, files=entries, made=made)
+        return Record.of(recipe, inputs=inputs, files=entries, made=made)
 
     def discard(self, key: str) -> None:
         """Remove a folder, given as ``<kind>/<folder>``.
@@ -302,11 +299,9 @@ class Store:
         return free
 
 
-def _origin(recipe: Recipe | Record, inputs: Mapping[str, str]) -> str:
+def _origin(recipe: Recipe, inputs: Mapping[str, str]) -> str:
     """Return the digest of what determines a content: of its needs what they hold, whatever made it."""
-    return digest(
-        {"kind": recipe.kind, "document": dict(recipe.document), "code": dict(recipe.code), "inputs": dict(inputs)}
-    )
+    return digest({"kind": recipe.kind, "document": recipe.document, "code": recipe.code, "inputs": dict(inputs)})
 
 
 def _is_temporary(path: Path) -> bool:

@@ -37,7 +37,7 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
 
 def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]], absent: Iterable[Recipe] = ()) -> Lineage:
     """The lineage of cells that were made from some recipes; absent ones were planned alone."""
-    records = {recipe.key: recipe.description().plain() for recipe in closure(recipes)}
+    records = {recipe.key: recipe.plain() for recipe in closure(recipes)}
     asked: dict[tuple[str, str], dict[str, None]] = {}
     for cell in cells:
         for name in cell["names"]:
@@ -50,7 +50,7 @@ def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]], absent: I
         "cells": cells,
         "asked": [{"name": name, "benchmark": at, "evaluations": [*keys]} for (name, at), keys in asked.items()],
         "records": records,
-        "wanted": {recipe.key: recipe.description() for recipe in absent},
+        "wanted": {recipe.key: recipe for recipe in absent},
         "metric_code": fingerprint(TRACKS["czsl"].metric_code),
         "files": {},
     }

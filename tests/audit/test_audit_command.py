@@ -14,7 +14,7 @@ from recompose.audit.findings import Audit, Finding, Trust
 from recompose.commands.audit import show_findings
 from recompose.main import app
 from recompose.parts.cells import Cell
-from recompose.records import Description
+from recompose.plan import Recipe
 from recompose.tables.lineage import MADE, Lineage, Made
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of
@@ -89,7 +89,7 @@ HOSTILE = [
 def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_path: Path) -> None:
     """A name can come from a lineage, a record, a file of reports, or the folder of a data set."""
     cell = Cell.model_construct(made_from=[name], row=name)
-    record = Description.model_construct(needs={}, kind="evaluations")
+    record = Recipe("evaluations")
     published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={name: record})})
     finding = Finding.of("rebuilt", f"results/{name}", f"{name} was {name}", name, remedy=name)
     absent = Finding.of("absent", name, "is not on this disk")

@@ -60,7 +60,7 @@ def test_every_word_is_said_of_some_world_and_every_code_has_one() -> None:
 
 def forget() -> None:
     """A process reads sources, and asks git of them, once."""
-    for kept in (fingerprints._read_own, fingerprints._counts, caveats._find_commit):
+    for kept in (fingerprints._fingerprint_of_own, fingerprints._counts, caveats._find_commit):
         kept.cache_clear()
 
 

@@ -348,7 +348,7 @@ OLD = Recipe("runs", "csp", {"settings": {"lr": 0.1, "epochs": 3}}, {"data": DAT
     ],
 )
 def test_every_difference_has_its_line(part: dict[str, Any], reasons: list[str]) -> None:
-    lines = changes(OLD, replace(OLD, **part))
+    lines = changes(OLD, OLD.changed(**part))
     assert [line[: len(reason)] for line, reason in zip(lines, reasons, strict=True)] == reasons
 
 

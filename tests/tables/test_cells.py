@@ -7,7 +7,7 @@ from scipy.stats import t as student
 
 from recompose.parts.expectations import Above, Expectation, mean_of
 from recompose.plan import Recipe, closure
-from recompose.records import BuildInfo, Record
+from recompose.records import Build, Record
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.measured import intervals, metrics
 from recompose.tracks import TRACKS
@@ -81,8 +81,8 @@ class Stored(Fake):
         return next(recipe for recipe in closure(evaluations) if recipe.key == name)
 
     def record(self, recipe: Recipe) -> Record:
-        made = BuildInfo.model_construct()
-        return Record(**dict(recipe.description()), inputs={}, files={}, made=made)
+        made = Build.model_construct()
+        return Record.of(recipe, inputs={}, files={}, made=made)
 
 
 def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:

@@ -8,7 +8,7 @@ from recompose.audit.findings import REMAKE, UNCHECKED, Finding
 from recompose.data.content import changed_files, raw_files
 from recompose.errors import DamagedError
 from recompose.metric_cache import COST, MetricCache
-from recompose.plan import Recipe, recipe_of
+from recompose.plan import Recipe
 from recompose.records import RECORD, Record
 from recompose.records import remedy as store_remedy
 from recompose.tables.lineage import MADE
@@ -74,7 +74,7 @@ class Stored:
             why, cure = f"differs from its entry in {file}", f"put back the edited one; `git diff -- {file}` may tell"
             yield Finding.of("edited-record", f"results/{key}/{RECORD}", why, key, remedy=cure)
         # faults of the inputs themselves are theirs
-        for role, need in recipe_of(record).needs.items():
+        for role, need in record.needs.items():
             with suppress(DamagedError):
                 if store.is_complete(need) and store.record(need).content != record.inputs.get(role):
                     why = f"was made from another {role} than {need.key} is now"

@@ -131,7 +131,7 @@ class Judge:
 
     def _conflict(self, key: str) -> Finding | None:
         on_disk, reports = self.stored.on_disk[key], self.stored.work.reports_place
-        if self.lineage.records[key] != on_disk.description:
+        if self.lineage.records[key].plain() != on_disk.plain():
             why = f"has another record of {key} than results/ has"
             return Finding.of("edited-record", f"{reports}/{self.artifact}.lineage.json", why, key)
         content = self.stored.published.contents.get(self.artifact, {}).get(key)

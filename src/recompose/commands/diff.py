@@ -57,7 +57,7 @@ def _result(work: Workspace, name: str, known: list[str]) -> Settings:
     planned = work.plan.by_key
     stored = [f"{path.parent.parent.name}/{path.parent.name}" for path in work.results.glob(f"*/*/{RECORD}")]
     key = key_of(name, dict.fromkeys([*planned, *stored]), "the plan and results/", known)
-    result = planned[key].description() if key in planned else Record.read(work.results / key / RECORD)
+    result = planned.get(key) or Record.read(work.results / key / RECORD)
     needs = {role: need.key for role, need in result.needs.items()}
     labels = {label: value for label, value in result.labels.items() if label not in result.document}
     return {**labels, **result.document, "needs": needs, "code": result.code}

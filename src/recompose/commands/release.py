@@ -24,7 +24,6 @@ from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
 from recompose.files import read_json, write_atomically
 from recompose.papers.declaration import COMPARISONS, Paper
-from recompose.plan import recipe_of
 from recompose.records import LenientModel
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
@@ -88,7 +87,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
     if not target.name.endswith(ENDING):
         raise ReleaseError(f"{target} does not end in {ENDING}: name another file", code="ending", place=target)
     published = PublishedLineage.read(work, papers)
-    behind = {key: recipe_of(record) for key, record in published.records.items() if record.kind in SCORED}
+    behind = {key: record for key, record in published.records.items() if record.kind in SCORED}
     stored = {key for key, recipe in behind.items() if work.store.is_complete(recipe)}
     evaluations = {key for key in behind if key.startswith("evaluations/")}
     if not published.lineages or (evaluations and not evaluations & stored):

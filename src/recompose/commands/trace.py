@@ -27,7 +27,8 @@ from recompose.palette import STATES
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
 from recompose.parts.cells import Cell, ClaimEvidence, ComparisonEvidence
-from recompose.records import Build, Description, code_text, flat
+from recompose.plan import Recipe
+from recompose.records import Build, code_text, flat
 from recompose.tables.artifacts import reported_cells
 from recompose.tables.index import builds_of
 from recompose.tables.lineage import Lineage, lineage_path
@@ -96,7 +97,7 @@ class TraceResult:
 
     cell: Cell
     trust: Trust
-    records: dict[str, Description]  # by key, dependencies first
+    records: dict[str, Recipe]  # by key, dependencies first
     made: dict[str, Build]  # by key: host, time and commit, where they are known
     evidence: ClaimEvidence | None  # for the verdict on a claim, if it is a cell of one
     absent: list[str]  # the keys of what is not on this disk
@@ -302,7 +303,7 @@ def _source_file(work: Workspace, name: str) -> str:
     return str(path.relative_to(work.root) if path.is_relative_to(work.root) else path)
 
 
-def changed_settings(work: Workspace, track: str, record: Description) -> Iterator[str]:
+def changed_settings(work: Workspace, track: str, record: Recipe) -> Iterator[str]:
     """Yield the settings of a run that the method's section of params.yaml has otherwise: those that a variant, a data
     set or a profile changes, or that were edited since.
     """
@@ -343,7 +344,7 @@ def _show_records(console: Console, work: Workspace, traced: TraceResult) -> Non
             _show_lines(console, [(name, ", ".join(text for of, text in of_title if of == name)) for name in names])
 
 
-def _facts(work: Workspace, key: str, record: Description, made: Build | None) -> Iterator[Pair]:
+def _facts(work: Workspace, key: str, record: Recipe, made: Build | None) -> Iterator[Pair]:
     """Yield what is known of something stored: parameters, needs, files, code, and when and where it was made."""
     yield from (("parameters", f"{name}={value}") for name, value in flat(record.document))
     yield from (("made from", need.key) for need in record.needs.values())

@@ -33,7 +33,7 @@ from recompose.interrupts import end_children
 from recompose.metric_cache import MetricCache
 from recompose.plan import Recipe, closure
 from recompose.progress import be_quiet, say
-from recompose.records import BuildInfo
+from recompose.records import Build
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
@@ -221,7 +221,7 @@ def _compare(published: PublishedLineage, rerun: Workspace, title: str, evaluati
     return found
 
 
-def machine_difference(then: BuildInfo, now: BuildInfo) -> str:
+def machine_difference(then: Build, now: Build) -> str:
     """Return how machines differ in what changes the last digits of sums; the number of cores does not."""
     parts = (
         (

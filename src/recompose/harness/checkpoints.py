@@ -28,7 +28,6 @@ from recompose.files import read_json
 from recompose.harness.encoding import Preprocess
 from recompose.harness.own_model import one_line
 from recompose.params.mistakes import nearest
-from recompose.plan import recipe_of
 from recompose.records import RECORD, Record
 from recompose.store import Store
 from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
@@ -183,9 +182,9 @@ def _stated_by(config: Mapping[str, Any]) -> tuple[Activation, dict[str, Any]]:
 def _run_weights(model: str, folder: Path) -> ModelWeights:
     """Return the weights in a run's folder, whose backbone is in the same store."""
     try:
-        recipe = recipe_of(Record.read(folder.resolve() / RECORD))
+        recipe = Record.read(folder.resolve() / RECORD)
         store, backbone = Store(folder.resolve().parents[1]), recipe.needs["backbone"]
-        pretrained = recipe_of(Record.read(store.record_path(backbone)))
+        pretrained = Record.read(store.record_path(backbone))
     except (DamagedError, KeyError):
         message = f"{folder} is a folder, but not a run: name the file with the weights in it"
         raise DataError(message, code="no-run", place=folder) from None

@@ -14,7 +14,8 @@ from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Claim, Paper
 from recompose.params.schema import Params
 from recompose.parts.cells import Cell
-from recompose.records import Build, Description, code_text, flat
+from recompose.plan import Recipe
+from recompose.records import Build, code_text, flat
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import scope_of
 from recompose.tables.artifacts import ABOUT, reported_cells
@@ -134,7 +135,7 @@ class Site:
             self._pressed.append({**shown, "values": values, **about, "state": trust.state, "why": list(trust.why)})
         return measured
 
-    def _changed_settings(self, record: Description) -> Document:
+    def _changed_settings(self, record: Recipe) -> Document:
         """Return the value in params.yaml of each setting of a record that differs from it.
 
         Empty if params.yaml no longer has the method.
@@ -308,7 +309,7 @@ def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[D
     ]
 
 
-def _stored_folder(record: Description, build: Build | None, changed: Document) -> Document:
+def _stored_folder(record: Recipe, build: Build | None, changed: Document) -> Document:
     """Return the details of a stored folder, with the settings that differ from params.yaml."""
     settings = dict(flat(record.document))
     return {

@@ -10,8 +10,8 @@ from PIL import Image
 from recompose.claims.outcome import span
 from recompose.console import pluralize
 from recompose.files import Document
-from recompose.plan import Recipe, recipe_of
-from recompose.records import Description, flat
+from recompose.plan import Recipe
+from recompose.records import flat
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 
@@ -37,12 +37,12 @@ def scope_of(published: PublishedLineage) -> Document | None:
     }
 
 
-def _by_name(records: Iterable[Description]) -> dict[str, list[Recipe]]:
+def _by_name(records: Iterable[Recipe]) -> dict[str, list[Recipe]]:
     """Return the replicates of each data set that has images or captions, by its name; word vectors have no adapter."""
     by_name: dict[str, list[Recipe]] = {}
     for record in sorted(records, key=lambda record: (record.track, record.name, record.digest)):
         if "dataset" in record.labels and "adapter" in record.document and record.track in TRACKS:
-            by_name.setdefault(record.name, []).append(recipe_of(record))
+            by_name.setdefault(record.name, []).append(record)
     return by_name
 
 
@@ -62,7 +62,7 @@ def _models(published: PublishedLineage) -> str:
     return f"CLIPs that see {span(sizes)} pixels a side" if sizes else ""
 
 
-def _settings(name: str, records: Iterable[Description]) -> list[int]:
+def _settings(name: str, records: Iterable[Recipe]) -> list[int]:
     """Return the numbers above zero that a setting has in records, sorted."""
     values = (value for record in records for setting, value in flat(record.document) if setting == name)
     return sorted({value for value in values if isinstance(value, int) and value > 0})

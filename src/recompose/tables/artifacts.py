@@ -102,8 +102,8 @@ def lineage_of(
             for (name, benchmark), recipes in planned.items()
             if recipes
         ],
-        records={recipe.key: results.record(recipe).description for recipe in described if results.is_complete(recipe)},
-        wanted={recipe.key: recipe.description() for recipe in closure(undescribed)},
+        records={recipe.key: results.record(recipe) for recipe in described if results.is_complete(recipe)},
+        wanted={recipe.key: recipe for recipe in closure(undescribed)},
         metric_code=metric_code(results.tracks[track], (cell.metric for cell in measured)),
         files={path.name: sha256_file(path) for path in files},
     )

@@ -11,7 +11,7 @@ from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
 from recompose.parts.cells import Cell
 from recompose.plan import closure
 from recompose.programs import git
-from recompose.records import BuildInfo
+from recompose.records import Build
 from recompose.tables.stored_results import StoredResults
 
 JUDGED_KINDS = ("runs", "evaluations")  # their code and environment must be the same throughout an artifact
@@ -34,7 +34,7 @@ class Caveat:
 
 
 def find_caveats(
-    codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, BuildInfo], missing: Iterable[str]
+    codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, Build], missing: Iterable[str]
 ) -> Iterator[Caveat]:
     """Yield the caveats of an artifact: missing evaluations, mixed code, uncommitted sources, mixed environments.
 

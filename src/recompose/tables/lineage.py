@@ -19,7 +19,8 @@ from recompose.errors import LineageError, OutdatedLineageError
 from recompose.files import Document, read_json, write_json
 from recompose.metric_cache import COST
 from recompose.parts.cells import Cell, Number
-from recompose.records import Build, Description, LenientModel, complaint
+from recompose.plan import Recipe
+from recompose.records import Build, LenientModel, complaint
 
 SUFFIX = ".lineage.json"
 INDEX, MADE, VALUES = "index.json", "made.json", "values.json"  # among the reports
@@ -44,8 +45,8 @@ class Lineage(LenientModel):
     benchmarks: dict[str, str]  # name -> key of its data
     cells: list[Cell]  # the measured ones
     planned: list[PlannedEvaluations] = Field(alias="asked")
-    records: dict[str, Description]  # of the complete evaluations and of everything behind them
-    other_recipes: dict[str, Description] = Field(alias="wanted")  # of all other planned evaluations
+    records: dict[str, Recipe]  # of the complete evaluations and of everything behind them
+    other_recipes: dict[str, Recipe] = Field(alias="wanted")  # of all other planned evaluations
     metric_code: dict[str, str]
     files: dict[str, str]  # name -> SHA-256
     recipe: str = ""  # the digest of the artifact's recipe; empty in files of older versions

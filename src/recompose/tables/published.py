@@ -13,8 +13,8 @@ from recompose.errors import LineageError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
-from recompose.plan import Recipe, recipe_of
-from recompose.records import Build, Description
+from recompose.plan import Recipe
+from recompose.records import Build
 from recompose.tables.lineage import SUFFIX, WRONG, Contents, Lineage, Made, lineage_path, read_values
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -69,7 +69,7 @@ class PublishedLineage:
         return cls(lineages, made.builds, read_values(work.reports, made), contents)
 
     @cached_property
-    def records(self) -> dict[str, Description]:
+    def records(self) -> dict[str, Recipe]:
         """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
         return {key: record for lineage in self.lineages.values() for key, record in lineage.records.items()}
 
@@ -84,7 +84,7 @@ class PublishedLineage:
         for lineage in self.lineages.values():
             for key in lineage.closure(lineage.records):  # needs come first
                 if key not in recipes:
-                    recipes[key] = recipe_of(lineage.records[key], recipes)
+                    recipes[key] = lineage.records[key].linked(recipes)
         return recipes
 
     def is_synthetic(self, paper: Paper, benchmark: str) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 from recompose.files import read_json
 from recompose.metric_cache import MetricCache
 from recompose.parts.results import Results
-from recompose.plan import NOTHING, Plan, Recipe, recipe_of
-from recompose.records import BuildInfo, Record
+from recompose.plan import NOTHING, Plan, Recipe
+from recompose.records import Build, Record
 from recompose.tables.lineage import Lineage, Values
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace
@@ -25,7 +25,7 @@ class StoredResults(Results):
         made: how results were built that are not in the store.
     """
 
-    def __init__(self, work: Workspace, numbers: Values | None = None, made: Mapping[str, BuildInfo] = NOTHING) -> None:
+    def __init__(self, work: Workspace, numbers: Values | None = None, made: Mapping[str, Build] = NOTHING) -> None:
         self.work, self._numbers, self._made = work, numbers, made
         self._cache, self._metrics = MetricCache(work), dict(numbers or {})
         self._complete: dict[str, bool] = {}
@@ -49,7 +49,7 @@ class StoredResults(Results):
         """Return the record of a complete recipe."""
         return self.work.store.record(recipe)
 
-    def build_info(self, recipe: Recipe) -> BuildInfo | None:
+    def build_info(self, recipe: Recipe) -> Build | None:
         """Return when, where and from which sources a recipe was built, or None if that is not known."""
         return self.record(recipe).made if self.work.store.is_complete(recipe) else self._made.get(recipe.key)
 
@@ -83,7 +83,7 @@ class StoredResults(Results):
 class Recorded(StoredResults):
     """The results that were asked for when a lineage was written, with the numbers of an audit."""
 
-    def __init__(self, work: Workspace, numbers: Values, made: Mapping[str, BuildInfo], lineage: Lineage) -> None:
+    def __init__(self, work: Workspace, numbers: Values, made: Mapping[str, Build], lineage: Lineage) -> None:
         super().__init__(work, numbers, made)
         self._lineage = lineage
 
@@ -91,7 +91,7 @@ class Recorded(StoredResults):
     def _recipes(self) -> dict[str, Recipe]:
         recipes: dict[str, Recipe] = {}
         for key, described in {**self._lineage.other_recipes, **self._lineage.records}.items():
-            recipes[key] = recipe_of(described, recipes)
+            recipes[key] = described.linked(recipes)
         return recipes
 
     def recipe(self, key: str) -> Recipe:

@@ -253,7 +253,7 @@ class Runs(ABC):
         return self.recipe("evaluations", case, document, needs, code)
 
     def recipe(
-        self, kind: str, case: Case, document: Document, needs: dict[str, Recipe], code: Mapping[str, str]
+        self, kind: str, case: Case, document: Document, needs: dict[str, Recipe], code: dict[str, str]
     ) -> Recipe:
         """Return a recipe of this track, with its labels for people."""
         name, data, seed = case.name, case.data.name, case.seed

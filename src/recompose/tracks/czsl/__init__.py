@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -130,4 +130,4 @@ class CZSL(Track):
         settings = dict(evaluation.document["settings"])
         if settings.pop("scoring", None) is None:
             return evaluation.digest
-        return replace(evaluation, document={**evaluation.document, "settings": settings, "save": []}).digest
+        return evaluation.changed(document={**evaluation.document, "settings": settings, "save": []}).digest

@@ -21,7 +21,7 @@ Words of this track:
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -110,7 +110,7 @@ class _CaptionRuns(Runs):
         if rules := self.track.adapters[section.adapter].rules:  # that for ties decides the scores of a sub-task
             start = f"{section.adapter}/"
             document["subtasks"] = {task.removeprefix(start): list(rule) for task, rule in rules.items()}
-        return replace(recipe, document=document)
+        return recipe.changed(document=document)
 
 
 class VLC(Track):

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from types import ModuleType
@@ -251,7 +250,7 @@ def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
     assert [(sample.state, sample.object, sample.split) for sample in samples] == LABELS
     assert [(root / sample.path).read_text() for sample in samples] == [f"#{n}" for n in range(len(LABELS))]
     assert [*contents(tmp_path / "archives")] == ["cgqa.zip"]
-    other = replace(RECIPE, document={"adapter": "compositional", "counts": EXPECTED | {"val_images": 3}})
+    other = RECIPE.changed(document={"adapter": "compositional", "counts": EXPECTED | {"val_images": 3}})
     with raises(DataError, "wrong-counts", f"{root}: val_images"):
         write_index(other, root, tmp_path / "index", ADAPTERS, "")
 
