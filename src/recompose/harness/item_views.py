@@ -140,6 +140,7 @@ def items_page(view: ItemView) -> str:
         sheet=view.sheets[0],
         titles=[sheet.title for sheet in view.sheets],
         counts=view.counts,
+        count_text=count_text,
         cards=[_card(view, outcomes) for outcomes in view.shown],
         categories=list(dict.fromkeys(outcomes[0].category for outcomes in view.shown)),
         style=style,
@@ -150,24 +151,15 @@ def items_page(view: ItemView) -> str:
 
 def _card(view: ItemView, outcomes: tuple[ItemOutcome, ...]) -> Document:
     """Return the content of an item's card: its images, and the scores of each model."""
-    contents = [sheet.describe(outcome) for sheet, outcome in zip(view.sheets, outcomes, strict=True)]
-    images = list(dict.fromkeys(picture for content in contents for picture in content.images))
+    pairs = zip(view.sheets, outcomes, strict=True)
+    views: list[Document] = [
+        {"title": sheet.title, "outcome": outcome, "content": sheet.describe(outcome)} for sheet, outcome in pairs
+    ]
+    images = views[0]["content"].images  # both models were given the same ones
     return {
         "outcomes": outcomes,
         "images": [_thumbnail(picture, view.sheets[0].root) for picture in images],
-        "views": [
-            {
-                "title": sheet.title,
-                "outcome": outcome,
-                "content": content,
-                # the place of each pair's image among those of the card, from 1
-                "places": [
-                    None if pair.image is None else images.index(content.images[pair.image]) + 1
-                    for pair in content.pairs
-                ],
-            }
-            for sheet, outcome, content in zip(view.sheets, outcomes, contents, strict=True)
-        ],
+        "views": views,
     }
 
 
