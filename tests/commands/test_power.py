@@ -150,9 +150,9 @@ def question_levels(work: Workspace, price: ClaimPrice) -> tuple[float, float]:
     (paper,) = (paper for paper in work.papers if paper.name == price.paper)
     beyond, within = set(), 0
     for comparison, tested in ClaimTests.of(StoredResults(work), paper, price.benchmark).comparisons.items():
-        if tested.correction is None or tested.correction.beyond >= FAMILY_ALPHA:
+        if tested.correction.beyond >= FAMILY_ALPHA:
             beyond.add(comparison.sides)
-        within += tested.correction is None or tested.correction.within >= FAMILY_ALPHA
+        within += tested.correction.within >= FAMILY_ALPHA
     return FAMILY_ALPHA / len(beyond), FAMILY_ALPHA / within
 
 

@@ -73,13 +73,12 @@ def evidence_of(comparisons: Sequence[TestedComparison], prices: Sequence[Price 
     values: dict[str, dict[str, float]] = {}
     for side in (side for tested in comparisons for side in tested.difference.sides):
         values.setdefault(side.label, {}).update(_values(side))
-    families = next((tested.correction for tested in comparisons if tested.correction), None)
     return ClaimEvidence(
         unit=comparisons[0].unit,
         values={label: dict(sorted(by_seed.items(), key=_seed_order)) for label, by_seed in values.items()},
         comparisons=[_comparison(tested, cost) for tested, cost in zip(comparisons, prices, strict=True)],
-        family=families.family if families else 0,
-        margin_family=families.margin_family if families else 0,
+        family=max(tested.correction.family for tested in comparisons),
+        margin_family=max(tested.correction.margin_family for tested in comparisons),
     )
 
 
@@ -106,8 +105,8 @@ def _comparison(tested: TestedComparison, cost: Price | None) -> ComparisonEvide
         )
         if test
         else None,
-        p=rounded(correction.beyond, DIGITS) if correction else None,
-        p_margin=rounded(correction.within, DIGITS) if correction else None,
+        p=rounded(correction.beyond, DIGITS) if test else None,
+        p_margin=rounded(correction.within, DIGITS) if test else None,
         price=cost.text if cost else "",
         needed=cost.as_measured if cost else None,
     )

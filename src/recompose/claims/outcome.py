@@ -71,37 +71,35 @@ def _contradicted(reversed_claims: list[Cell], negligible: list[Cell], is_synthe
 def _undecided(claims: list[Cell]) -> str:
     if not claims:
         return "Every claim is decided."
-    counted = sorted((claim for claim in claims if _needed(claim)), key=_needed)
-    dear = [claim for claim in claims if _is_priced(claim) and not _needed(claim)]
-    unknown = [claim for claim in claims if not _is_priced(claim)]
-    costs = "; ".join(_costs(counted, dear, unknown))
+    needed = {claim: _needed(claim) for claim in claims}
+    counted = sorted((claim for claim in claims if needed[claim]), key=lambda claim: needed[claim] or 0)
+    dear, unknown = ([claim for claim in claims if needed[claim] == number] for number in (0, None))
+    costs = "; ".join(_costs([needed[claim] or 0 for claim in counted], len(dear), len(unknown)))
     return f"{_count(claims)} undecided{_names([*counted, *dear, *unknown])}: {costs}."
 
 
-def _is_priced(claim: Cell) -> bool:
-    """Return True if it is known what would decide the comparison that decides a claim."""
-    return bool(claim.evidence and claim.evidence.comparisons[0].price)
+def _needed(claim: Cell) -> int | None:
+    """Return the replicates that decide the deciding comparison if its difference is as measured; 0: too many; None:
+    unknown.
+    """
+    decisive = claim.evidence and claim.evidence.comparisons[0]
+    return (decisive.needed or 0) if decisive and decisive.price else None
 
 
-def _needed(claim: Cell) -> int:
-    """Return the replicates that decide a claim if the difference is as measured; 0: too many, or unknown."""
-    return (claim.evidence and claim.evidence.comparisons[0].needed) or 0
-
-
-def _costs(counted: list[Cell], dear: list[Cell], unknown: list[Cell]) -> Iterator[str]:
+def _costs(counted: list[int], dear: int, unknown: int) -> Iterator[str]:
     """Yield what would decide claims: replicates, too many of them, or what is unknown."""
     if counted:
-        numbers, total = [*map(_needed, counted)], len(counted) + len(dear) + len(unknown)
+        total = len(counted) + dear + unknown
         objects = f"{len(counted)} of them" if len(counted) < total else "it" if total == 1 else "each"
         differences = "differences are" if len(counted) > 1 else "the difference is"
         yield (
-            f"{span(numbers)} {_replicates(numbers)} would decide {objects} with 80 % probability, if {differences} "
+            f"{span(counted)} {_replicates(counted)} would decide {objects} with 80 % probability, if {differences} "
             "as measured"
         )
     if dear:
-        yield f"{len(dear)} would take too many replicates"
+        yield f"{dear} would take too many replicates"
     if unknown:
-        yield f"the price of {len(unknown)} is unknown, for want of a spread over replicates"
+        yield f"the price of {unknown} is unknown, for want of a spread over replicates"
 
 
 def _count(claims: list[Cell]) -> str:

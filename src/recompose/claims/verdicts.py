@@ -96,10 +96,10 @@ def comparisons_of(claim: Claim) -> list[ClaimComparison]:
 class Correction:
     """The p of a comparison's tests, each corrected for the other comparisons."""
 
-    beyond: float  # that there is a difference; of a claim that something is kept: that it is beyond the margin
-    within: float  # that the difference is within the margin
-    family: int  # the comparisons whose tests of a difference are corrected for each other
-    margin_family: int  # the same of the tests of a difference within its margin
+    beyond: float = 1.0  # that there is a difference; of a claim that something is kept: that it is beyond the margin
+    within: float = 1.0  # that the difference is within the margin
+    family: int = 0  # the comparisons whose tests of a difference are corrected for each other
+    margin_family: int = 0  # the same of the tests of a difference within its margin
 
 
 @dataclass(frozen=True)
@@ -110,37 +110,45 @@ class TestedComparison:
     difference: Difference
     metric: Metric
     labels: tuple[str, ...]  # of its metrics
-    correction: Correction | None = None  # None if it is not tested
+    correction: Correction
 
     @property
     def verdict(self) -> str:
         """One of the verdicts."""
-        test, correction = self.difference.test, self.correction
-        if test is None or correction is None:
-            return UNDECIDED
-        if correction.within < FAMILY_ALPHA:
+        if self.correction.within < FAMILY_ALPHA:
             return SUPPORTED if self.comparison.is_kept else NEGLIGIBLE
-        if correction.beyond < FAMILY_ALPHA:
-            is_supported = test.value > 0 and not self.comparison.is_kept
+        if self.correction.beyond < FAMILY_ALPHA:
+            is_supported = (self.difference.value or 0.0) > 0 and not self.comparison.is_kept
             return SUPPORTED if is_supported else REVERSED
         return UNDECIDED
 
     @property
+    def rank(self) -> tuple[int, int, float]:
+        """The place among the comparisons of a claim, the first of which decides it: reversed before negligible before
+        undecided before supported.
+
+        Among equal ones, one that was not run comes first, then one without a test, and then the one with the lowest
+        interval.
+        """
+        result, order = self.difference, (REVERSED, NEGLIGIBLE, UNDECIDED, SUPPORTED)
+        low = result.test.interval()[0] if result.test else 0.0
+        return order.index(self.verdict), min(result.n, 2), low
+
+    @property
     def adjusted(self) -> float | None:
-        """The smaller one of its corrected p."""
-        return None if self.correction is None else min(self.correction.beyond, self.correction.within)
+        """The smaller one of its corrected p; None if it is not tested."""
+        return min(self.correction.beyond, self.correction.within) if self.difference.test else None
 
     @property
     def reason(self) -> str:
         """The reason why it is undecided; empty if it is decided."""
         if self.verdict != UNDECIDED:
             return ""
-        test, correction = self.difference.test, self.correction
-        if test is None or correction is None:
+        if (test := self.difference.test) is None:
             return self.difference.obstacle
         beyond, within = self.comparison.p_beyond(test), test.p_within(self.comparison.margin)
         if min(beyond, within) < ALPHA:
-            family = correction.family if beyond < within else correction.margin_family
+            family = self.correction.family if beyond < within else self.correction.margin_family
             return f"not after correction for {family} comparisons"
         return "interval spans the margin" if self.comparison.is_kept else "interval spans zero"
 
@@ -221,21 +229,6 @@ def probability_text(p: float | None) -> str:
     return "-" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def deciding_comparison(comparisons: list[TestedComparison]) -> TestedComparison:
-    """Return the comparison that decides a claim: reversed before negligible before undecided before supported.
-
-    Among equal ones, one that was not run comes first, then one without a test, and then the one with the lowest
-    interval.
-    """
-
-    def rank(tested: TestedComparison) -> tuple[int, int, float]:
-        order, result = (REVERSED, NEGLIGIBLE, UNDECIDED, SUPPORTED), tested.difference
-        low = result.test.interval()[0] if result.test else 0.0
-        return order.index(tested.verdict), 0 if result.value is None else 1 if result.test is None else 2, low
-
-    return min(comparisons, key=rank)
-
-
 @dataclass(frozen=True)
 class ClaimTests:
     """The tests of a paper's claims on a benchmark."""
@@ -252,11 +245,15 @@ class ClaimTests:
         Those of a user's own comparison are corrected for those on its other data sets, too.
         """
         family = paper.corrected_with(benchmark, results.benchmarks(paper.track))
-        claims = {name: _planned_claims(results, paper, name) for name in family}
+        planned = {
+            (name, row): claim
+            for name in family
+            for row, claim in paper.claims.items()
+            if all(results.planned(paper.track, method, name) for method in claim.methods)
+        }
         differences = {
             (name, comparison): _difference(results, paper, name, comparison)
-            for name in family
-            for claim in claims[name].values()
+            for (name, _), claim in planned.items()
             for comparison in comparisons_of(claim)
         }
         tests = {place: result.test for place, result in differences.items() if result.test}
@@ -272,27 +269,20 @@ class ClaimTests:
                 result,
                 results.tracks[paper.track].description_of(comparison.metrics[0]),
                 tuple(_label(paper, metric) for metric in comparison.metrics),
-                corrections.get((name, comparison)),
+                corrections.get((name, comparison), Correction()),
             )
             for (name, comparison), result in differences.items()
             if name == benchmark
         }
         hypotheses = ((name, comparison.hypothesis) for name, comparison in differences)
-        return cls(claims[benchmark], comparisons, (_level(hypotheses, beyond), _level(differences, within)))
+        claims = {row: claim for (name, row), claim in planned.items() if name == benchmark}
+        return cls(claims, comparisons, (_level(hypotheses, beyond), _level(differences, within)))
 
     def of_claim(self, claim: Claim) -> list[TestedComparison]:
         """Return the comparisons that a claim rests on, the deciding one first."""
         comparisons = [self.comparisons[comparison] for comparison in comparisons_of(claim)]
-        decisive = deciding_comparison(comparisons)
+        decisive = min(comparisons, key=lambda tested: tested.rank)
         return [decisive, *(other for other in comparisons if other is not decisive)]
-
-
-def _planned_claims(results: Results, paper: Paper, benchmark: str) -> dict[str, Claim]:
-    return {
-        row: claim
-        for row, claim in paper.claims.items()
-        if all(results.planned(paper.track, method, benchmark) for method in claim.methods)
-    }
 
 
 def _corrected(p_values: Mapping[Any, float]) -> dict[Any, float]:
