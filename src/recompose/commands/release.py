@@ -34,21 +34,7 @@ FILES = (
     *("params.yaml", "CITATION.cff", "LICENSE", "dvc.yaml", "dvc.lock", "data.dvc", LOCK),
     *("requirements.lock", "pyproject.toml"),
 )
-README = """\
-# Reports of the profile {release.profile}, with their scores
-
-`{reports}/` has the tables, figures and claims of {papers}; `index.html` shows them. `results/` has the indexes of the
-data, and the scores of {release.evaluations} evaluations; those of {release.absent} more are not here, and neither are
-runs, features, backbones and images. `release.json` names the commit.
-
-`sha256sum --check SHA256SUMS` checks the files alone. To compute the numbers again from their scores, without training
-and without a GPU, install {release.program} from that commit, and run on the archive, not on this folder:
-
-    recompose audit --release FILE.tar.gz
-
-The column "followed" counts the numbers that were computed again and are equal. "Unchecked" are costs of runs, and
-figures that show images or features: only their files are compared with what was written.
-"""
+README = Path(__file__).with_suffix(".md")  # of an archive, with places for what it holds
 MAX_BYTES = 4 * 2**30  # of an archive that is read
 
 
@@ -101,7 +87,7 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
         absent=len(evaluations - stored),
     )
     names = ", ".join(paper.name for paper in papers)
-    described = README.format(release=release, papers=names, reports=work.reports_place)
+    described = README.read_text(encoding="utf-8").format(release=release, papers=names, reports=work.reports_place)
     folders = ("workflow", COMPARISONS, work.reports_place, *(f"results/{key}" for key in stored))
     files: dict[str, Path | bytes] = {
         "README.md": described.encode(),
