@@ -160,7 +160,8 @@ def import_all() -> None:
     from recompose.errors import RecomposeError
 
     for module in pkgutil.walk_packages(recompose.__path__, "recompose."):
-        if not module.name.endswith("__main__"):  # __main__ would run
+        # __main__ would run; no job evaluates models of a user's own
+        if not module.name.endswith("__main__") and not module.name.startswith(("recompose.main", "recompose.harness")):
             import_module(module.name)
     from recompose.backbones.clip import ARCHITECTURES, tokenizer_of
     from recompose.training.cost import PAPER_SCALE
