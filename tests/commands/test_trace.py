@@ -58,7 +58,9 @@ def test_what_is_not_on_this_disk_is_not_verified_which_is_one_reason(work: Work
 
 
 def test_a_lineage_that_is_missing_or_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
-    with raises(TraceError, "missing-lineage", "table-9.lineage.json"):
+    with raises(TraceError, "missing-lineage", "table-3.lineage.json"):
+        read(work, "msci/table-3")
+    with raises(TraceError, "unknown-artifact", "msci/table-9"):
         read(work, "msci/table-9")
     path = work.reports / "msci/table-2.lineage.json"
     edit_json(path, lambda lineage: next(iter(lineage["records"].values())).update(document={}))

@@ -45,9 +45,7 @@ def find_artifact(work: Workspace, name: str) -> str:
     if not artifact:
         message = f"{paper.name} has {len(paper.artifacts)} artifacts; name one: {', '.join(paper.artifacts)}"
         raise TraceError(message, code="no-artifact", place=name)
-    if not lineage_path(work.reports / paper.name / artifact).is_file():  # a table of an earlier version may lie there
-        artifact = one_of(paper.artifacts, artifact, f"artifact of {paper.name}", "unknown-artifact")
-    return f"{paper.name}/{artifact}"
+    return f"{paper.name}/{one_of(paper.artifacts, artifact, f'artifact of {paper.name}', 'unknown-artifact')}"
 
 
 def find_paper(work: Workspace, name: str) -> Paper:

@@ -16,7 +16,6 @@ from rich.table import Table
 from recompose.audit.artifacts import ArtifactCheck
 from recompose.audit.findings import CURRENT, REMEDIES, UNCHECKED, Trust
 from recompose.audit.stored import Stored, absent
-from recompose.audit.trust import Judge
 from recompose.commands.places import find_artifact, place_text
 from recompose.console import counted, first, line, print_json, print_line
 from recompose.digest import short
@@ -47,7 +46,7 @@ class Artifact:
 
     title: str  # <paper>/<name>
     name: str
-    paper: Paper | None  # None: no paper declares it
+    paper: Paper
     lineage: Lineage
 
     @classmethod
@@ -55,12 +54,14 @@ class Artifact:
         """Read an artifact of the profile's reports.
 
         Raises:
-            TraceError: its lineage is missing, or cannot be relied on.
+            TraceError: no paper declares it, or its lineage is missing, or cannot be relied on.
         """
         (folder, _, name), path = title.partition("/"), lineage_path(work.reports / title)
         paper = next((paper for paper in work.declared if paper.name == folder and name in paper.artifacts), None)
+        if paper is None:
+            raise TraceError(f"no paper of the project declares {title}", code="unknown-artifact", place=title)
         if not path.exists():
-            message = f"{path} is missing: it is no artifact, or was not made here; `snakemake --cores all` makes it"
+            message = f"{path} is missing: it was not made here; `snakemake --cores all` makes it"
             raise TraceError(message, code="missing-lineage", place=path)
         try:
             return cls(title, name, paper, Lineage.read(path))
@@ -71,9 +72,8 @@ class Artifact:
     @cached_property
     def printed(self) -> list[Cell]:
         """The values that its paper printed; the sentences of its claims are none."""
-        if self.paper is None or self.paper.artifacts[self.name].kind == CLAIMS:
-            return []
-        return list(reported_cells(self.paper, self.name))
+        is_printed = self.paper.artifacts[self.name].kind != CLAIMS
+        return list(reported_cells(self.paper, self.name)) if is_printed else []
 
     def find(self, **query: str | None) -> list[Cell]:
         """Return the cells in a row, column or view, the measured ones first.
@@ -155,8 +155,6 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
 
 def _trust(stored: Stored, artifact: Artifact, cell: Cell) -> Trust:
     """Return the trust in a cell, from the checks of the audit that concern it."""
-    if artifact.paper is None:
-        return Judge(stored, artifact.title).trust(cell)
     stored.compute_metrics(cell.made_from, MetricCache.of)
     check = ArtifactCheck(stored, artifact.title, artifact.paper)
     check.check()
@@ -166,8 +164,7 @@ def _trust(stored: Stored, artifact: Artifact, cell: Cell) -> Trust:
 def show_contents(console: Console, artifact: Artifact, cells: list[Cell], *, is_whole: bool) -> None:
     """Print the rows and columns of an artifact, or the values of one row, column or view of it."""
     measured, printed = ([cell for cell in cells if cell.source == source] for source in ("measured", "reported"))
-    caption = artifact.paper.artifacts[artifact.name].caption if artifact.paper else ""
-    print_line(console, (artifact.title, "bold"), f"  {caption}")
+    print_line(console, (artifact.title, "bold"), f"  {artifact.paper.artifacts[artifact.name].caption}")
     if is_whole:
         parts = [("rows", measured, "row"), ("columns", measured, "column"), ("views", measured, "view")]
         parts += [("printed rows", printed, "row"), ("and columns", printed, "column")]
@@ -182,7 +179,6 @@ def show_contents(console: Console, artifact: Artifact, cells: list[Cell], *, is
 
 def show_printed(console: Console, artifact: Artifact, cell: Cell) -> None:
     """Print a value that a paper printed, and what is measured beside it."""
-    assert artifact.paper is not None
     paper, flags = artifact.paper, artifact.paper.artifacts[artifact.name].flags
     beside = first(map(_in_place, measured_beside(paper, artifact.lineage.cells, cell)), MOST)
     print_line(console, (cell.text, "bold"), f"  {artifact.title} · {cell.row} · {cell.column}")
@@ -238,14 +234,14 @@ def _value_lines(traced: TraceResult, most: int) -> Iterator[Pair]:
         yield "other views", ", ".join(f"{view} {text}" for view, text in traced.views.items())
 
 
-def _claim_lines(traced: TraceResult, paper: Paper | None, most: int) -> Iterator[Pair]:
+def _claim_lines(traced: TraceResult, paper: Paper, most: int) -> Iterator[Pair]:
     """Yield the sentence of a claim, the values of the deciding comparison, and the tests of each comparison; all
     values and differences where nothing is left out.
     """
     evidence, is_full = traced.evidence, most > MOST
     if evidence is None:
         return
-    if claim := paper.claims.get(traced.cell.row) if paper else None:
+    if claim := paper.claims.get(traced.cell.row):
         yield "claim", claim.sentence
     unit = f", in {evidence.unit}" if evidence.unit else ""
     for side in evidence.values if is_full else dict.fromkeys(evidence.comparisons[0].sides):
