@@ -18,7 +18,6 @@ from recompose.claims.verdicts import VERDICTS
 from recompose.palette import VERDICTS as COLOURS
 from recompose.papers.declaration import Claim
 from recompose.parts.cells import EVERY_SEED, Cell
-from recompose.parts.style import Sheet
 from recompose.tables.artifacts import draw, figure_cells
 from tests.tables.fakes import AUC, Fake, paper_of
 
@@ -322,7 +321,7 @@ def test_a_forest_plot_has_a_line_for_every_distinct_comparison(tmp_path: Path) 
     work.measured["a"]["d"] = {seed: {AUC: value / 100} for seed, value in work.measured["a"]["d"].items()}
     small = claim(margin=margin(1), kept=True)
     paper = paper_of({"one": claim(lower=["b", "c"]), "same": claim(), "single": claim(lower=["e"]), "small": small})
-    draw(work, paper, "forest", Sheet(tmp_path / "forest", "title", []))  # type: ignore[arg-type]
+    draw(work, paper, "forest").write(tmp_path / "forest", "title")  # type: ignore[arg-type]
     with (tmp_path / "forest.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [tuple(line[part] for part in ("claims", "comparison", "verdict", "reason")) for line in lines] == [

@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from PIL import Image
 
 from recompose.parts.plane import flatten
-from recompose.parts.style import NumbersOnly, Sheet, styled
+from recompose.parts.style import Drawing, styled
 from recompose.tables.artifacts import draw
 from tests.tables.drawings import HOSTILE, texts
 from tests.tables.fakes import AUC, Fake, by_seed, paper_of
@@ -19,8 +19,8 @@ pytestmark = pytest.mark.usefixtures("closed")
 NUMBERS = pd.DataFrame({"name": ["a, b", "<c>"], "value": [1 / 3, 2.0]})
 
 
-def write_sheet(stem: Path, *output: str, watermarks: list[str] = (), title: str = "T") -> Path:  # type: ignore[assignment]
-    """A sheet with names in a title, in a legend, on an axis and beside a point."""
+def write_drawing(stem: Path, *output: str, watermarks: list[str] = (), title: str = "T") -> Path:  # type: ignore[assignment]
+    """A drawing with names in a title, in a legend, on an axis and beside a point."""
     with styled():
         figure, axes = plt.subplots(1, max(1, len(output)), squeeze=False)
         try:
@@ -29,14 +29,14 @@ def write_sheet(stem: Path, *output: str, watermarks: list[str] = (), title: str
                 axis.set(title=name, xlabel=name)
                 axis.annotate(name, (0, 0))
                 axis.legend()
-            Sheet(stem, title, list(watermarks)).write(NUMBERS, lambda: figure)
+            Drawing(NUMBERS, lambda: figure).write(stem, title, watermarks)
         finally:
             plt.close(figure)
     return stem
 
 
-def test_a_sheet_is_a_vector_a_bitmap_and_the_numbers(tmp_path: Path) -> None:
-    stem = write_sheet(tmp_path / "deep" / "figure-1", "name", title="p/figure-1: λ → <c> & d")
+def test_a_drawing_is_a_vector_a_bitmap_and_the_numbers(tmp_path: Path) -> None:
+    stem = write_drawing(tmp_path / "deep" / "figure-1", "name", title="p/figure-1: λ → <c> & d")
     assert sorted(path.name for path in stem.parent.iterdir()) == ["figure-1.csv", "figure-1.png", "figure-1.svg"]
     with Image.open(stem.with_suffix(".png")) as bitmap:
         assert bitmap.format == "PNG"
@@ -49,17 +49,17 @@ def test_a_sheet_is_a_vector_a_bitmap_and_the_numbers(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_drawing_has_the_same_bytes(tmp_path: Path) -> None:
-    first, second = (write_sheet(tmp_path / name / "f", "one", "two", watermarks=["mark"]) for name in ("a", "b"))
+    first, second = (write_drawing(tmp_path / name / "f", "one", "two", watermarks=["mark"]) for name in ("a", "b"))
     for ending in (".svg", ".png", ".csv"):
         assert first.with_suffix(ending).read_bytes() == second.with_suffix(ending).read_bytes()
-    other = write_sheet(tmp_path / "c" / "f", "one", "three", watermarks=["mark"])
+    other = write_drawing(tmp_path / "c" / "f", "one", "three", watermarks=["mark"])
     for ending in (".svg", ".png"):
         assert first.with_suffix(ending).read_bytes() != other.with_suffix(ending).read_bytes()
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_are_drawn_as_text_whatever_they_are(tmp_path: Path, name: str) -> None:
-    stem = write_sheet(tmp_path / "f", name, watermarks=[name], title=name)
+    stem = write_drawing(tmp_path / "f", name, watermarks=[name], title=name)
     assert texts(stem.with_suffix(".svg")).count(name) == 5
     assert "<script" not in stem.with_suffix(".svg").read_text()
     with Image.open(stem.with_suffix(".png")) as bitmap:
@@ -69,14 +69,13 @@ def test_names_are_drawn_as_text_whatever_they_are(tmp_path: Path, name: str) ->
 H = "test/closed/dense/harmonic_mean"
 
 
-def test_the_numbers_beside_a_sweep_are_those_of_each_run_and_what_it_lacks_is_none(tmp_path: Path) -> None:
+def test_the_numbers_beside_a_sweep_are_those_of_each_run_and_what_it_lacks_is_none() -> None:
     rows = {number: number for number in ("0", "0.0001")}  # methods that are called by their number
     measured = {number: {"d": by_seed({H: 0.2}, {H: 0.3})} for number in rows}
     paper = paper_of(kind="sweep", x_label="weight", columns={"AUC": AUC, "H": H}, rows=rows)
-    sheet = NumbersOnly(tmp_path / "figure", "", [])
-    draw(Fake(measured), paper, "table-1", sheet)  # type: ignore[arg-type]
+    drawing = draw(Fake(measured), paper, "table-1")  # type: ignore[arg-type]
     points = [f"d,{x},{seed},,{h}.0000" for x in ("0.0000", "0.0001") for seed, h in ((0, 20), (1, 30))]
-    assert sheet.numbers[0].splitlines() == ["dataset,x,seed,AUC,H", *points]
+    assert drawing.csv.splitlines() == ["dataset,x,seed,AUC,H", *points]
 
 
 def clusters(noise: float = 0.05) -> np.ndarray:

@@ -207,11 +207,7 @@ class ArtifactCheck(Judge):
 
     def _drawn_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""
-        from recompose.parts.style import NumbersOnly
-
-        sheet = NumbersOnly(self.folder / self._name, "", [])
-        draw(self._recorded, self.paper, self._name, sheet)
-        return sheet.numbers[0]
+        return draw(self._recorded, self.paper, self._name).csv
 
     def _remake(self, make: Callable[[], T], is_possible: bool) -> tuple[T | None, Finding | None]:
         """Return what the current code makes from the lineage, or why it makes nothing."""

@@ -128,7 +128,7 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
     import pandas as pd
     from matplotlib import pyplot as plt
 
-    from recompose.parts.style import Sheet, styled
+    from recompose.parts.style import Drawing, styled
 
     baseline, *models = map(printable, comparison.names)
     rows = [row.document for row in comparison.rows if row.level != "part"]
@@ -144,7 +144,7 @@ def _draw(comparison: ComparisonSummary, stem: Path) -> None:
         for axis, model, lines in zip(axes[:, 0], models, panels, strict=True):
             _draw_panel(axis, lines)
             axis.set_title(f"{model} - {baseline}", loc="left")
-        Sheet(stem, f"{', '.join(models)} against {baseline}", []).write(numbers, lambda: figure)
+        Drawing(numbers, lambda: figure).write(stem, f"{', '.join(models)} against {baseline}")
 
 
 def _draw_panel(axis: "plt.Axes", lines: "pd.DataFrame") -> None:

@@ -1,8 +1,8 @@
 """The style of all figures, and their files: a vector drawing, a bitmap, and the plotted numbers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,39 +52,34 @@ def panels(rows: int, columns: int, width: float | None = None, height: float | 
     return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **shared)
 
 
-def csv_of(numbers: pd.DataFrame) -> str:
-    """Return the plotted numbers as CSV."""
-    text: str = numbers.to_csv(index=False, float_format="%.4f", lineterminator="\n")
-    return text
-
-
 @dataclass(frozen=True)
-class Sheet:
-    """The destination of a figure: its path without suffix, its title, and its watermarks."""
+class Drawing:
+    """A figure: the plotted numbers, and what draws them."""
 
-    stem: Path
-    title: str
-    watermarks: list[str]
+    numbers: pd.DataFrame
+    draw: Callable[[], Figure]
 
-    def write(self, numbers: pd.DataFrame, draw: Callable[[], Figure]) -> None:
-        """Write the plotted numbers as ``.csv`` and what is drawn of them as ``.svg`` and ``.png``."""
-        figure = draw()
-        if self.watermarks:
-            figure.text(0.5, 0.5, "\n".join(self.watermarks), ha="center", color=WATERMARK, alpha=0.6, wrap=True)
-        write_text(self.stem.with_suffix(".csv"), csv_of(numbers))
-        for ending, metadata in (("svg", {"Date": None, "Title": self.title}), ("png", {"Title": self.title})):
-            save = partial(figure.savefig, format=ending, metadata=metadata)
-            write_atomically(self.stem.with_suffix(f".{ending}"), save)
-            figure.set_layout_engine("none")  # the bitmap has the drawing's layout, a third of the time of a drawing
-        plt.close(figure)
+    @property
+    def csv(self) -> str:
+        """The plotted numbers as CSV."""
+        text: str = self.numbers.to_csv(index=False, float_format="%.4f", lineterminator="\n")
+        return text
 
+    def write(self, stem: Path, title: str, watermarks: Sequence[str] = ()) -> None:
+        """Write the plotted numbers as ``.csv`` and what is drawn of them as ``.svg`` and ``.png``.
 
-@dataclass(frozen=True)
-class NumbersOnly(Sheet):
-    """A sheet that writes no files: ``numbers`` holds the plotted numbers as CSV."""
-
-    numbers: list[str] = field(default_factory=list)
-
-    def write(self, numbers: pd.DataFrame, draw: Callable[[], Figure]) -> None:
-        """Store the numbers."""
-        self.numbers.append(csv_of(numbers))
+        Args:
+            stem: the path of these files without a suffix.
+            title: of the figure, for programs that show files.
+            watermarks: lines across the figure.
+        """
+        with styled():
+            figure = self.draw()
+            if watermarks:
+                figure.text(0.5, 0.5, "\n".join(watermarks), ha="center", color=WATERMARK, alpha=0.6, wrap=True)
+            write_text(stem.with_suffix(".csv"), self.csv)
+            for ending, metadata in (("svg", {"Date": None, "Title": title}), ("png", {"Title": title})):
+                save = partial(figure.savefig, format=ending, metadata=metadata)
+                write_atomically(stem.with_suffix(f".{ending}"), save)
+                figure.set_layout_engine("none")  # the bitmap has the layout of the first, in a third of the time
+            plt.close(figure)

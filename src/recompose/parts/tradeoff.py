@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, rows_of
-from recompose.parts.style import Sheet, panels
+from recompose.parts.style import Drawing, panels
 from recompose.plan import Recipe
 
 UNSEEN, SEEN = "unseen", "seen"  # the accuracy that rises and the one that falls
@@ -26,7 +26,7 @@ LEGEND_COLUMNS = 4
 Read: TypeAlias = Callable[[Results, Recipe], tuple[np.ndarray, np.ndarray]]
 
 
-def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet, read: Read) -> None:
+def draw_curves(results: Results, paper: Paper, name: str, read: Read) -> Drawing:
     """Draw seen over unseen accuracy, a panel for each data set."""
     parts = [
         _sampled(*read(results, evaluation)).assign(
@@ -37,7 +37,7 @@ def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet, read: R
     ]
     columns = ["dataset", "row", "seed", UNSEEN, SEEN]
     points = pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
-    sheet.write(points, partial(_figure, points))
+    return Drawing(points, partial(_figure, points))
 
 
 def _figure(points: pd.DataFrame) -> Figure:

@@ -26,7 +26,7 @@ from recompose.tables.stored_results import StoredResults
 from recompose.tracks.track import Track, function
 
 if TYPE_CHECKING:
-    from recompose.parts.style import Sheet
+    from recompose.parts.style import Drawing
 
 ABOUT = ("category", "citation", "venue", "artifact")  # columns of a printed table that describe its rows
 
@@ -57,11 +57,9 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
 def _make(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
     """Write the files of an artifact, and return its cells."""
     if is_figure(paper, name):
-        from recompose.parts.style import Sheet
-
         cells = list(figure_cells(results, paper, name))
         title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"
-        draw(results, paper, name, Sheet(stem, title, watermarks(results, cells)))
+        draw(results, paper, name).write(stem, title, watermarks(results, cells))
         return cells
     table = build_table(results, paper, name)
     for ending, write in FORMATS.items():
@@ -220,9 +218,7 @@ def figure_cells(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
             yield Cell(row="data", column=column, text=kind, n=1, made_from=made_from, benchmark=benchmark)
 
 
-def draw(results: Results, paper: Paper, name: str, sheet: "Sheet") -> None:
+def draw(results: Results, paper: Paper, name: str) -> "Drawing":
     """Draw a figure from its complete evaluations."""
-    from recompose.parts.style import styled
-
-    with styled():
-        function(find_kind(paper, name).drawing)(results, paper, name, sheet)
+    drawing: Drawing = function(find_kind(paper, name).drawing)(results, paper, name)
+    return drawing

@@ -24,7 +24,7 @@ from recompose.claims.verdicts import (
 from recompose.palette import VERDICTS
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.parts.results import Results, described_metrics, rows_of
-from recompose.parts.style import Sheet, panels
+from recompose.parts.style import Drawing, panels
 
 MAGNITUDES = 50  # ratio of the largest to the smallest number above which the axis is logarithmic
 LINE, AROUND, WIDTH = 0.16, 0.75, 7.0  # inches: the height of a comparison, the margins of a panel, and the width
@@ -34,7 +34,7 @@ COLUMNS = ("dataset", "claims", "metric", "comparison", "unit", "verdict", "reas
 Line = dict[str, str | float | None]  # of the file beside the figure
 
 
-def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_sweep(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw metrics over a setting, a column for each benchmark and a row for each metric.
 
     A metric that an evaluation does not have, since a profile may lack suites, has no point.
@@ -54,7 +54,8 @@ def draw_sweep(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
         for evaluation in series.complete
     ]
     points = pd.DataFrame(rows, columns=["dataset", "x", "seed", *metrics])
-    sheet.write(points, partial(_sweep, points, {name: about.unit for name, (_, about) in metrics.items()}, artifact))
+    units = {column: description.unit for column, (_, description) in metrics.items()}
+    return Drawing(points, partial(_sweep, points, units, artifact))
 
 
 def _sweep(points: pd.DataFrame, units: dict[str, str], artifact: Artifact) -> Figure:
@@ -89,7 +90,7 @@ def _set_ticks(axis: plt.Axes, numbers: list[float]) -> None:
     axis.tick_params(axis="x", which="minor", bottom=False)
 
 
-def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_forest(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw every comparison behind a paper's claims with its interval, a line each, coloured by verdict.
 
     There is a panel for each benchmark and unit.
@@ -102,7 +103,7 @@ def draw_forest(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
         for comparison, tested in tests.comparisons.items():
             by_place.setdefault((benchmark, tested.unit), []).append(tested)
             lines.append(_csv_line(benchmark, claims[comparison], tested))
-    sheet.write(
+    return Drawing(
         pd.DataFrame(lines, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float)), partial(_forest, by_place)
     )
 

@@ -8,17 +8,17 @@ from matplotlib.figure import Figure
 from recompose.files import read_json
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, rows_of
-from recompose.parts.style import Sheet, panels
+from recompose.parts.style import Drawing, panels
 
 
-def draw_guesses(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_guesses(results: Results, paper: Paper, name: str) -> Drawing:
     """The guess of each seed, a line for each row."""
     points = pd.DataFrame(
         {"row": series.row, "seed": each.labels["seed"], "guess": read_json(results.file(each, "scores.json"))["guess"]}
         for series in rows_of(results, paper, name)
         for each in series.complete
     )
-    sheet.write(points, partial(_figure, points))
+    return Drawing(points, partial(_figure, points))
 
 
 def _figure(points: pd.DataFrame) -> Figure:

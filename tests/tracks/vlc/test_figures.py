@@ -19,7 +19,7 @@ from safetensors.numpy import save_file
 from recompose.data.pictures import Picture
 from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
-from recompose.parts.style import NumbersOnly, Sheet, styled
+from recompose.parts.style import styled
 from recompose.plan import Recipe
 from recompose.tracks.building import EMBEDDINGS
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
@@ -107,8 +107,7 @@ def paper_of(kind: str, rows: Mapping[str, str]) -> Paper:
 def draw(kind: str, results: object, rows: Mapping[str, str], folder: Path) -> list[dict[str, str]]:
     """Draw a figure with the names of its rows, where there are several; return the rows of its numbers."""
     stem = folder / "figure"
-    with styled():
-        DRAWN[kind][0](results, paper_of(kind, rows), "figure-1", Sheet(stem, "", []))
+    DRAWN[kind][0](results, paper_of(kind, rows), "figure-1").write(stem, "")
     shown = " ".join(texts(stem.with_suffix(".svg")))
     assert all(name in shown for name in rows if len(rows) > 1 and kind != "trajectories")
     with stem.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
@@ -120,9 +119,7 @@ def test_a_figure_of_nothing_is_drawn_all_the_same(kind: str, tmp_path: Path) ->
     results: object = Fake({})
     if DRAWN[kind][0] not in (metrics.draw_holistic, metrics.draw_trajectories):
         results = stored_attributions(tmp_path, {"clip": {RELATION: made_up(0)}})  # the other row is missing
-    sheet = NumbersOnly(tmp_path / "f", "", [])
-    DRAWN[kind][0](results, paper_of(kind, BOTH), "figure-1", sheet)
-    assert len(sheet.numbers) == 1 and sheet.numbers[0].count("\n") == 1
+    assert DRAWN[kind][0](results, paper_of(kind, BOTH), "figure-1").csv.count("\n") == 1
 
 
 # pages

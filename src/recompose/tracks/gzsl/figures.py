@@ -20,7 +20,7 @@ from recompose.papers.declaration import Paper
 from recompose.parts import tradeoff
 from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
 from recompose.parts.results import Results, first_evaluations, rows_of
-from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
+from recompose.parts.style import COLUMN_WIDTH, Drawing, panels
 from recompose.plan import Recipe
 from recompose.tracks.building import SCORES
 from recompose.tracks.gzsl.data.classes import ClassData
@@ -54,9 +54,9 @@ def read_classes(results: Results, data: Recipe) -> ClassData:
 # curves
 
 
-def draw_seen_unseen(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_seen_unseen(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw seen over unseen accuracy, a panel for each data set."""
-    tradeoff.draw_curves(results, paper, name, sheet, _accuracies)
+    return tradeoff.draw_curves(results, paper, name, _accuracies)
 
 
 def mean_curves(results: Results) -> str:
@@ -74,13 +74,13 @@ def _accuracies(results: Results, evaluation: Recipe) -> tuple[np.ndarray, np.nd
 # attributes
 
 
-def draw_co_occurrence(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_co_occurrence(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw for each data set (a) the strength of each attribute in classes, the strongest first, and (b) the
     correlation over classes of any two attributes' strengths.
     """
     benchmarks = results.benchmarks(paper.track)
     frames = [_correlations(results, paper.track, benchmark) for benchmark in benchmarks]
-    sheet.write(pd.concat(frames, ignore_index=True), partial(_co_occurrence, benchmarks, frames))
+    return Drawing(pd.concat(frames, ignore_index=True), partial(_co_occurrence, benchmarks, frames))
 
 
 def _co_occurrence(benchmarks: list[str], frames: list[pd.DataFrame]) -> Figure:
@@ -141,7 +141,7 @@ def _draw_co_occurrence(bar_axis: plt.Axes, matrix_axis: plt.Axes, frame: pd.Dat
 # uncertainty during training
 
 
-def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_uncertainty(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the density of the fused uncertainty of images that training does not show, at some epochs, over all seeds;
     a panel for each data set.
     """
@@ -152,7 +152,7 @@ def draw_uncertainty(results: Results, paper: Paper, name: str, sheet: Sheet) ->
     ]
     columns = ["dataset", "seed", "epoch", "uncertainty"]
     points = pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
-    sheet.write(points, partial(_densities, points))
+    return Drawing(points, partial(_densities, points))
 
 
 def _densities(points: pd.DataFrame) -> Figure:
@@ -180,7 +180,7 @@ def _uncertainties(results: Results, evaluation: Recipe) -> pd.DataFrame:
 # maps
 
 
-def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_embeddings(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw test images of ten seen and of ten unseen classes in the space of attributes, by each transformer and by
     both; a row of panels for each data set.
     """
@@ -191,7 +191,7 @@ def draw_embeddings(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
         for frame in _flattened(results, evaluation)
     ]
     points = pd.concat(frames, ignore_index=True)[OF_MAPS] if frames else pd.DataFrame(columns=OF_MAPS)
-    sheet.write(points, partial(_maps, points))
+    return Drawing(points, partial(_maps, points))
 
 
 def _maps(points: pd.DataFrame) -> Figure:
@@ -228,7 +228,7 @@ def _sample_classes(data: ClassData) -> list[int]:
 # attention
 
 
-def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_attention(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw a row for each of some test images, from the most to the least certain: the image, and the attention to its
     regions of the attributes that the visual grounding transformer scores highest.
     """
@@ -238,7 +238,7 @@ def draw_attention(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
         for evaluation in rows.values()
     ]
     points = pd.concat(chosen, ignore_index=True) if chosen else pd.DataFrame(columns=[*OF_ATTENTION, "root"])
-    sheet.write(points[OF_ATTENTION], partial(_attention, points))
+    return Drawing(points[OF_ATTENTION], partial(_attention, points))
 
 
 def _attention(points: pd.DataFrame) -> Figure:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recompose.parts.style import Sheet, styled
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
 from tests.tables.drawings import texts
@@ -156,7 +155,6 @@ def test_of_one_row_seen_pairs_come_before_unseen_ones_whatever_is_predicted() -
 
 
 def test_maps_of_no_runs_are_empty_panels_and_a_header(tmp_path: Path) -> None:
-    with styled():
-        maps._draw([], Sheet(tmp_path / "f", "t", ["incomplete: all of it"]))
+    maps._draw([]).write(tmp_path / "f", "t", ["incomplete: all of it"])
     assert (tmp_path / "f.csv").read_text() == "dataset,panel,kind,state,object,x,y\n"
     assert "incomplete: all of it" in texts(tmp_path / "f.svg")

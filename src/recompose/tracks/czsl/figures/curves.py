@@ -7,17 +7,17 @@ import numpy as np
 from recompose.papers.declaration import Paper
 from recompose.parts import tradeoff
 from recompose.parts.results import Results
-from recompose.parts.style import Sheet
+from recompose.parts.style import Drawing
 from recompose.plan import Recipe
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.metrics.curves import dense_curve
 from recompose.tracks.czsl.metrics.worlds import PairScores
 
 
-def draw_curves(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_curves(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw seen over unseen accuracy in the artifact's world, a panel for each data set."""
     view = next(iter(paper.artifacts[name].all_views.values()))
-    tradeoff.draw_curves(results, paper, name, sheet, partial(_accuracies, view.of.partition("/")[2]))
+    return tradeoff.draw_curves(results, paper, name, partial(_accuracies, view.of.partition("/")[2]))
 
 
 def mean_curves(results: Results) -> str:

@@ -15,7 +15,7 @@ from recompose.data.pictures import open_rgb
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, first_evaluations
-from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
+from recompose.parts.style import COLUMN_WIDTH, Drawing, panels
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.czsl.figures.maps import read_embedded
@@ -61,7 +61,7 @@ class TestImages:
         return self.data.samples[int(self.data.rows("test")[image])].path
 
 
-def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_predictions(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw test images with their labels and the pairs that each row predicts for them, the likeliest first.
 
     With two rows or more: the first images where the last row is right and the first row wrong, and the first image
@@ -83,7 +83,7 @@ def draw_predictions(results: Results, paper: Paper, name: str, sheet: Sheet) ->
         for rank, pair in enumerate(pairs[:PREDICTED], start=1)
     ]
     numbers = pd.DataFrame(rows, columns=["image", "label", "row", "rank", "predicted"])
-    sheet.write(numbers, partial(_predictions, panels, len(paper.artifacts[name].rows)))
+    return Drawing(numbers, partial(_predictions, panels, len(paper.artifacts[name].rows)))
 
 
 def _predictions(panels: Sequence[tuple[TestImages, int, dict[str, np.ndarray]]], rows: int) -> Figure:
@@ -138,7 +138,7 @@ def _one_image_per_pair(allowed: np.ndarray, images: TestImages, count: int) -> 
     return list(first.values())[:count]
 
 
-def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_retrieval(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the images nearest to the semantic prototype of a pair, at the left, and to its visual one, at the right.
 
     The pairs are those with the most test images. The numbers beside the figure have the precision for all pairs.
@@ -152,7 +152,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
     ]
     rows = [row for images, nearest in retrieved for row in _precisions(images, nearest)]
     numbers = pd.DataFrame(rows, columns=["pair", "seen", "prototype", f"precision of {NEAREST}"])
-    sheet.write(numbers, partial(_retrieval, retrieved))
+    return Drawing(numbers, partial(_retrieval, retrieved))
 
 
 def _retrieval(retrieved: Sequence[tuple[TestImages, dict[str, np.ndarray]]]) -> Figure:
@@ -195,7 +195,7 @@ def _precisions(images: TestImages, nearest: dict[str, np.ndarray]) -> Iterator[
             yield [images.name(int(pair)), bool(seen[pair]), kind, precision]
 
 
-def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_swapping(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the test images nearest to features composed of one image's state and another image's object (Duplex, Eq.
     11).
 
@@ -221,7 +221,7 @@ def draw_swapping(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
         for rank, image in enumerate(swap.nearest, start=1)
     ]
     columns = ["state of", "object of", "composed", "rank", "retrieved", "similarity"]
-    sheet.write(pd.DataFrame(rows, columns=columns), partial(_swapping, swaps))
+    return Drawing(pd.DataFrame(rows, columns=columns), partial(_swapping, swaps))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from recompose.backbones.arrays import StoredArray
 from recompose.papers.declaration import Paper
 from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
 from recompose.parts.results import Results, first_evaluations
-from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
+from recompose.parts.style import COLUMN_WIDTH, Drawing, panels
 from recompose.plan import Recipe
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.stored import read_embeddings
@@ -37,7 +37,7 @@ def read_embedded(
         yield dataset, run, PairData.read(results.folder(run.needs["data"])), read_embeddings(results, run)
 
 
-def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_prototypes(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the prototypes of the first pairs, coloured by object: semantic ones, visual ones, and both together."""
     frames = []
     for dataset, _, data, embeddings in read_embedded(results, paper, name):
@@ -46,10 +46,10 @@ def draw_prototypes(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
         names = [name for _, name in data.pairs[:CLASSES]]
         for panel, vectors in panels.items():
             frames.append(_frame(dataset, panel, flatten(vectors), names, data.pairs[:CLASSES], "visual"))
-    _draw(frames, sheet, {"visual": replace(MARKS["visual"], marker="o", size=14)})
+    return _draw(frames, {"visual": replace(MARKS["visual"], marker="o", size=14)})
 
 
-def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_samples(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw test images of the pairs with the most images, and both prototypes of these pairs, on one map."""
     frames = []
     for dataset, _, data, embeddings in read_embedded(results, paper, name):
@@ -65,10 +65,10 @@ def draw_samples(results: Results, paper: Paper, name: str, sheet: Sheet) -> Non
         )
         for kind, pairs in (("image", labels), ("semantic", pairs_shown), ("visual", pairs_shown)):
             frames.append(_frame(dataset, dataset, next(points), [" ".join(pair) for pair in pairs], pairs, kind))
-    _draw(frames, sheet)
+    return _draw(frames)
 
 
-def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_training(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw test images of the pairs with the most images, with visual prototypes, before and after training.
 
     Before training, images are embedded by the frozen tower, and a prototype is the mean of a seen pair's training
@@ -92,7 +92,7 @@ def draw_training(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
             names = [[" ".join(pair) for pair in labelled] for labelled in (labels, pairs)]
             frames.append(_frame(dataset, panel, points[: len(samples)], names[0], labels, "image"))
             frames.append(_frame(dataset, panel, points[len(samples) :], names[1], pairs, "visual"))
-    _draw(frames, sheet, MARKS | {"visual": replace(MARKS["visual"], marker="*", size=60)})
+    return _draw(frames, MARKS | {"visual": replace(MARKS["visual"], marker="*", size=60)})
 
 
 def _most_populous(data: PairData) -> tuple[np.ndarray, list[Pair], list[Pair]]:
@@ -125,11 +125,11 @@ def _frame(
     return pd.DataFrame(columns).assign(dataset=dataset, panel=panel, kind=kind)
 
 
-def _draw(frames: list[pd.DataFrame], sheet: Sheet, marks: dict[str, Mark] = MARKS) -> None:
+def _draw(frames: list[pd.DataFrame], marks: dict[str, Mark] = MARKS) -> Drawing:
     """Draw a row of panels for each data set."""
     columns = ["dataset", "panel", "kind", "state", "object", "x", "y"]
     points = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*columns, "colour"])
-    sheet.write(points[columns], partial(_figure, points, marks))
+    return Drawing(points[columns], partial(_figure, points, marks))
 
 
 def _figure(points: pd.DataFrame, marks: dict[str, Mark]) -> Figure:

@@ -22,7 +22,7 @@ from PIL import Image
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, first_evaluations
-from recompose.parts.style import Sheet, panels
+from recompose.parts.style import Drawing, panels
 from recompose.plan import Recipe
 from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, cumulative_accuracy, ratios, read
@@ -45,7 +45,7 @@ Values: TypeAlias = Mapping[str, Mapping[str, np.ndarray]]  # of a line of panel
 Lines: TypeAlias = Mapping[tuple[str, str], Values]  # data set and row -> values
 
 
-def draw_scores(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_scores(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the scores of object and composition tokens of all captions: a line of panels for each row, a panel for each
     attribution method.
 
@@ -60,10 +60,10 @@ def draw_scores(results: Results, paper: Paper, name: str, sheet: Sheet) -> None
         for dataset, attributions_by_row in attributions_of_one_seed(results, paper, name).items()
         for row, attributions in attributions_by_row.items()
     }
-    _draw_distributions(lines, list(methods), sheet, label="score", share="tokens")
+    return _draw_distributions(lines, list(methods), label="score", share="tokens")
 
 
-def draw_similarity(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_similarity(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the cosines of captions and their relation or attribute alone: a panel for each sub-task, all rows in it.
 
     The results are those of the first seed that all rows have.
@@ -80,7 +80,7 @@ def draw_similarity(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
         }
         for dataset, attributions_by_row in attributions_of_one_seed(results, paper, name).items()
     }
-    _draw_distributions(lines, list(tasks), sheet, label="cosine", share="captions")
+    return _draw_distributions(lines, list(tasks), label="cosine", share="captions")
 
 
 def attributions_of_one_seed(results: Results, paper: Paper, name: str) -> dict[str, dict[str, dict[str, Attributed]]]:
@@ -114,7 +114,7 @@ def _columns(paper: Paper, name: str) -> Mapping[str, str]:
     return next(iter(paper.artifacts[name].all_views.values())).columns
 
 
-def _draw_distributions(lines: Lines, panels: list[str], sheet: Sheet, *, label: str, share: str) -> None:
+def _draw_distributions(lines: Lines, panels: list[str], *, label: str, share: str) -> Drawing:
     """Draw a line of panels for each data set and row; the panels of a data set in one column share their bins."""
     numbers: list[list[object]] = []
     for (dataset, row), by_panel in lines.items():
@@ -126,7 +126,7 @@ def _draw_distributions(lines: Lines, panels: list[str], sheet: Sheet, *, label:
                     about = [dataset, row, panel, name, len(values), values.mean()]
                     numbers += [[*about, *part] for part in zip(edges[:-1], edges[1:], shares, strict=True)]
     table = pd.DataFrame(numbers, columns=DISTRIBUTION)
-    sheet.write(table, partial(_distribution_figure, table, list(lines), panels, label, share))
+    return Drawing(table, partial(_distribution_figure, table, list(lines), panels, label, share))
 
 
 def _distribution_figure(
@@ -178,7 +178,7 @@ TICKS = 4
 CURVE = ["dataset", "row", "attribution", "ratio", "accuracy"]
 
 
-def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_cumulative(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the accuracy on ARO's relations of all items up to a ratio of attribution, composition over objects, as a
     function of that ratio: a panel for each data set and attribution method, a line for each row. Grey: the histogram
     of the ratios of the first row.
@@ -199,7 +199,7 @@ def draw_cumulative(results: Results, paper: Paper, name: str, sheet: Sheet) -> 
                 if row == rows[0]:
                     backgrounds[dataset, column] = items[~np.isnan(items)]
     numbers = pd.DataFrame(points, columns=CURVE)
-    sheet.write(numbers, partial(_cumulative_figure, numbers, backgrounds, list(by_dataset), list(methods), rows))
+    return Drawing(numbers, partial(_cumulative_figure, numbers, backgrounds, list(by_dataset), list(methods), rows))
 
 
 def _cumulative_figure(
@@ -298,7 +298,7 @@ class Line:
     by_row: Mapping[str, AttributionView]
 
 
-def draw_maps(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_maps(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw a picture in each line, plain and under each row's map, with the caption below, its words shaded.
 
     The attribution method is that of the artifact's first column, the seed is the first that all rows have, and the
@@ -317,7 +317,7 @@ def draw_maps(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
         for row, view in line.by_row.items()
         for number in view.numbers
     ]
-    sheet.write(pd.DataFrame(numbers, columns=MAPPED), lambda: draw_lines(rows, lines).figure)
+    return Drawing(pd.DataFrame(numbers, columns=MAPPED), lambda: draw_lines(rows, lines).figure)
 
 
 def _lines(results: Results, dataset: str, evaluations: Mapping[str, Recipe], method: str) -> Iterator[Line]:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, described_metrics, rows_of
-from recompose.parts.style import COLUMN_WIDTH, Sheet, panels
+from recompose.parts.style import COLUMN_WIDTH, Drawing, panels
 from recompose.tracks.vlc.catalogue import UNTRAINED
 
 WIDTH, LINE, AROUND = 7.0, 0.2, 0.75  # inches: width of the page, height of a method, other height of a panel
@@ -22,7 +22,7 @@ DASHES: tuple[Any, ...] = ((), (4, 1.5), (1, 1), (3, 1, 1, 1))
 MARKERS = "osD^vP"
 
 
-def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_holistic(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw a line of panels for each data set, a panel for each metric: means of each row over seeds with standard
     deviations, and a line through the untrained method's.
     """
@@ -37,7 +37,7 @@ def draw_holistic(results: Results, paper: Paper, name: str, sheet: Sheet) -> No
     ]
     points = pd.DataFrame(lines, columns=["dataset", "row", "untrained", "metric", "seed", "value"])
     units = {column: description.unit for column, (_, description) in about.items()}
-    sheet.write(points, partial(_holistic_figure, points, list(paper.artifacts[name].rows), units))
+    return Drawing(points, partial(_holistic_figure, points, list(paper.artifacts[name].rows), units))
 
 
 def _holistic_figure(points: pd.DataFrame, rows: list[str], units: dict[str, str]) -> Figure:
@@ -69,7 +69,7 @@ def _draw(axis: plt.Axes, points: pd.DataFrame, rows: list[str], unit: str) -> N
     sns.despine(ax=axis)
 
 
-def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_trajectories(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw the second metric as a function of the first one, a line for each model and data set with intermediate
     points: from the method without alpha, at 0, to the tuned model, at 1, which is marked.
 
@@ -92,7 +92,7 @@ def draw_trajectories(results: Results, paper: Paper, name: str, sheet: Sheet) -
         column: f"{column} ({description.unit})" if description.unit else column
         for column, (_, description) in about.items()
     }
-    sheet.write(points.drop(columns="planned"), partial(_trajectories_figure, trajectories(points), labels))
+    return Drawing(points.drop(columns="planned"), partial(_trajectories_figure, trajectories(points), labels))
 
 
 def _trajectories_figure(lines: dict[tuple[str, str], pd.DataFrame], labels: dict[str, str]) -> Figure:

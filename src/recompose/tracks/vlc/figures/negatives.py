@@ -14,7 +14,7 @@ from recompose.data.pictures import Picture
 from recompose.palette import WRONG
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results
-from recompose.parts.style import Sheet
+from recompose.parts.style import Drawing
 from recompose.plan import Recipe
 from recompose.tracks.vlc.data.captions import Captions, read_docs
 from recompose.tracks.vlc.figures import pages
@@ -42,7 +42,7 @@ class Example:
     negatives: Mapping[str, list[str]]  # by kind
 
 
-def draw_negatives(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_negatives(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw some random captions of each corpus in lines, with negatives of each kind."""
     examples = [
         example
@@ -55,7 +55,7 @@ def draw_negatives(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
         for kind, negatives in example.negatives.items()
         for negative in negatives
     ]
-    sheet.write(pd.DataFrame(rows, columns=COLUMNS), lambda: draw_examples(examples).figure)
+    return Drawing(pd.DataFrame(rows, columns=COLUMNS), lambda: draw_examples(examples).figure)
 
 
 def _examples(results: Results, benchmark: str, data: Recipe) -> Iterator[Example]:

@@ -12,7 +12,7 @@ from recompose.data.pictures import Picture
 from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, first_evaluations
-from recompose.parts.style import Sheet
+from recompose.parts.style import Drawing
 from recompose.plan import Recipe
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
@@ -48,7 +48,7 @@ class Line:
     by_row: Mapping[str, Sequence[Retrieved]]
 
 
-def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> None:
+def draw_retrieval(results: Results, paper: Paper, name: str) -> Drawing:
     """Draw an image in each line, with the three captions nearest to it in each row's model, right ones ticked."""
     by_dataset = first_evaluations(results, paper, name)
     lines = [line for dataset, rows in by_dataset.items() for line in _lines(results, dataset, rows)]
@@ -59,7 +59,7 @@ def draw_retrieval(results: Results, paper: Paper, name: str, sheet: Sheet) -> N
         for rank, retrieved in enumerate(nearest, start=1)
     ]
     rows = list(paper.artifacts[name].rows)
-    sheet.write(pd.DataFrame(numbers, columns=COLUMNS), lambda: draw_gallery(rows, lines).figure)
+    return Drawing(pd.DataFrame(numbers, columns=COLUMNS), lambda: draw_gallery(rows, lines).figure)
 
 
 def suite_of(results: Results, evaluation: Recipe, task: str) -> tuple[str, Recipe, Suite] | None:
