@@ -131,7 +131,7 @@ def test_where_points_lie_is_unchecked_and_where_a_sweep_stops_is_a_number(
     published = PublishedLineage({f"duplex/{name}": lineage})
     check = ArtifactCheck(Stored(work, published), f"duplex/{name}", paper)
     monkeypatch.setattr(check, "_remake", lambda make, is_possible: (numbers.format(x="1.0"), None))
-    (finding,) = check._check_figure()
+    (finding,) = check._check_figure(drawing=True)
     assert (finding.state, finding.cells) == (state, (cell.key,))
 
 
@@ -274,7 +274,7 @@ def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: P
 
 def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who works with Snakemake alone has a lock of something else."""
-    monkeypatch.setattr("recompose.commands.audit.check_lock", lambda root: pytest.fail("dvc was asked"))
+    monkeypatch.setattr(module, "check_lock", lambda root: pytest.fail("dvc was asked"))
     assert findings(audited(root)) == []
 
 

@@ -45,12 +45,9 @@ class ArtifactCheck(Judge):
         checks = [self._check_presence()]
         if self._has_lineage:
             self.trusts = {key: self.trust(cell) for key, cell in self._cells.items()}
-            checks += [self._check_origin(), self._check_requests()]
-            if not is_figure(self.paper, self._name):
-                checks.append(self._check_table())
-            elif drawing:
-                checks.append(self._check_figure())
-            checks.append(self._check_files())
+            is_drawn = is_figure(self.paper, self._name)
+            numbers = self._check_figure(drawing=drawing) if is_drawn else self._check_table()
+            checks += [self._check_origin(), self._check_requests(), numbers, self._check_files()]
         for finding in chain.from_iterable(checks):
             self.findings.append(finding)
             for key in finding.cells:
@@ -188,9 +185,11 @@ class ArtifactCheck(Judge):
         code = "other-text" if is_stale else "edited-value"
         return Finding.of(code, self.place(file, key), why, cells=[key] if cell else [])
 
-    def _check_figure(self) -> Iterator[Finding]:
+    def _check_figure(self, *, drawing: bool) -> Iterator[Finding]:
         """Compare the numbers of a figure with its runs."""
         file, is_possible = self._files[2], all(map(self._is_reliable, self._cells.values()))
+        if is_possible and not drawing:
+            return
         due, obstacle = self._remake(self._drawn_numbers, is_possible)
         if obstacle:
             yield replace(obstacle, cells=tuple(self._cells))

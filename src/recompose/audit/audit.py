@@ -83,14 +83,21 @@ def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
     return dict(cells)
 
 
-def check_index(work: Workspace, published: PublishedLineage, due: Mapping[str, str]) -> Iterator[Finding]:
-    """Check the files that belong to no artifact.
+def check_beside(work: Workspace, published: PublishedLineage, due: Mapping[str, str]) -> Iterator[Finding]:
+    """Check what belongs to no artifact: the page and the files beside it, and dvc.lock where no results are stored.
 
     Args:
         work: the workspace of the reports.
         published: the lineage of the reports.
         due: the text of each such file, as far as it is known what would be written now.
     """
+    yield from _check_index(work, published, due)
+    if not any(map(work.store.is_complete, work.plan.of("evaluations"))):
+        yield from check_lock(work.root)
+
+
+def _check_index(work: Workspace, published: PublishedLineage, due: Mapping[str, str]) -> Iterator[Finding]:
+    """Compare files with their digests in the index, and with what is due."""
     try:
         written = ReportIndex.read(work.reports).files
     except FileNotFoundError:

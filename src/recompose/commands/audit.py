@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from recompose.audit.audit import audit, audit_document, check_index, check_lock, reach
+from recompose.audit.audit import audit, audit_document, check_beside, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
 from recompose.commands.release import open_release
 from recompose.console import Part, first, line, new_table, pluralize, print_json, print_line
@@ -69,10 +69,8 @@ def audit_reports(work: Workspace, papers: list[Paper], published: PublishedLine
     audited = audit(work, papers, published)
     if len(papers) < len(work.papers):
         return audited
-    more = list(check_index(work, published, _due_texts(work, published, audited)))
-    if not any(map(work.store.is_complete, work.plan.of("evaluations"))):
-        more += check_lock(work.root)
-    return replace(audited, everything=[*audited.everything, *more])
+    beside = check_beside(work, published, _due_texts(work, published, audited))
+    return replace(audited, everything=[*audited.everything, *beside])
 
 
 def _due_texts(work: Workspace, published: PublishedLineage, audited: Audit) -> dict[str, str]:
