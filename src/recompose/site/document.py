@@ -35,11 +35,12 @@ SHOWN = ("row", "column", "view", "text", "n", "made_from", "missing", "aggregat
 
 @dataclass
 class Shown:
-    """A cell in its place on the page; the number of a measured one leads to what a press shows."""
+    """A cell in its place on the page."""
 
     cell: Cell
-    number: int | None = None  # None: it was printed
     state: str = ""
+    pressed: Document = field(default_factory=dict)  # what a press shows of a measured one
+    number: int | None = None  # of what a press shows; None: it was printed
     rank: int = 0  # in its column, see ``ranks``
     flag: int = 0  # the number of the flag of a printed value
     room: str = ""  # the spread whose room it leaves
@@ -130,9 +131,10 @@ class Site:
             trust = self.audit.trusts.get(artifact, {}).get(cell.key, Trust(UNCHECKED))
             digits = self.tracks[paper.track].description_of(cell.metric).digits if cell.values else 0
             values = [number_text(value, digits) for value in cell.values]
-            measured.append(Shown(cell, len(self._pressed), trust.state))
-            shown = {part: getattr(cell, part) for part in SHOWN}
-            self._pressed.append({**shown, "values": values, **about, "state": trust.state, "why": list(trust.why)})
+            pressed = {part: getattr(cell, part) for part in SHOWN} | {"values": values} | about
+            pressed |= {"state": trust.state, "why": list(trust.why)}
+            measured.append(Shown(cell, trust.state, pressed, len(self._pressed)))
+            self._pressed.append(pressed)
         return measured
 
     def _changed_settings(self, record: Recipe) -> Document:
@@ -182,7 +184,7 @@ class Site:
         lineage, track = self.published.lineages[f"{paper.name}/{artifact}"], self.tracks[paper.track]
         if dialog := claim_dialog(lineage, track, claim, verdict, parts["95 % interval"].cell.text, is_synthetic):
             for shown in parts.values():
-                self._pressed[shown.number or 0]["claim"] = len(self._dialogs)
+                shown.pressed["claim"] = len(self._dialogs)
             self._dialogs.append(dialog)
         reason = verdict.text.partition(" (")[2].removesuffix(")")
         return {"parts": parts, "reason": reason, "reading": reading(verdict.verdict, is_synthetic)}
