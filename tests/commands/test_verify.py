@@ -27,11 +27,11 @@ from recompose.commands.verify import (
     UNEQUAL,
     UNPLANNED,
     Rerun,
+    Runs,
     _separate_folder,
     draw,
     exit_code,
     make_again,
-    reported_runs,
     runs_behind,
     sentence,
 )
@@ -143,8 +143,12 @@ def forge(work: Workspace, recipe: Recipe) -> None:
     correct(folder / "record.json", name)
 
 
+def all_runs(published: PublishedLineage) -> Runs:
+    return runs_behind(published, published.cells(TABLE))
+
+
 def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> list[Rerun]:
-    return make_again(work, published, draw(reported_runs(work, published), "seed", count))
+    return make_again(work, published, draw(all_runs(published), "seed", count))
 
 
 def said(reruns: list[Rerun]) -> str:
@@ -268,7 +272,7 @@ def test_another_machine_excuses_no_number_of_equal_bytes(work: Workspace) -> No
 def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
     published = publish(work)
     place = CellPlace.parse(f"{work.reports_place}/{TABLE}#CSP/first AUC", work)
-    behind = runs_behind(published, reported_runs(work, published), place)
+    behind = runs_behind(published, [place.find(published.cells(TABLE))])
     first = evaluations_of(work)[0]
     assert behind == {first.needs["run"].key: [first.key]}
     result = make_again(work, published, behind)
@@ -300,7 +304,7 @@ def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch:
 
 def test_the_seed_decides_the_order_and_every_run_is_drawn_as_often(work: Workspace) -> None:
     published = publish(work)
-    runs = reported_runs(work, published)
+    runs = all_runs(published)
     orders = [[*draw(runs, str(seed))] for seed in range(400)]
     assert orders[7] == [*draw(runs, "7")]
     assert [*draw(runs, "7", 2)] == orders[7][:2]

@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from math import comb, floor, inf, nan
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,9 +29,10 @@ from recompose.commands.places import CellPlace
 from recompose.console import first, print_line
 from recompose.costs import processes
 from recompose.data.upstream import LOCK
-from recompose.errors import PlanError, TraceError
+from recompose.errors import PlanError
 from recompose.interrupts import end_children
 from recompose.metric_cache import MetricCache
+from recompose.parts.cells import Cell
 from recompose.plan import Recipe, closure
 from recompose.progress import be_quiet, say
 from recompose.records import Build
@@ -75,14 +77,19 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
         seed: of the draw; None: the digest of the commit.
     """
     published = PublishedLineage.read(work, work.papers)
-    runs = reported_runs(work, published)
+    cells = {name: published.cells(name) for name in published.lineages}
+    runs = runs_behind(published, chain(*cells.values()))
     if cell:
-        drawn, how = runs_behind(published, runs, CellPlace.parse(cell, work)), f"runs behind {cell}"
+        place = CellPlace.parse(cell, work)
+        drawn, how = runs_behind(published, [place.find(cells.get(place.name, []))]), f"runs behind {cell}"
     else:
         seed = seed or commit_of(work.root, "HEAD")  # nobody chooses the draw
         minutes = minutes or (inf if count else MINUTES)
         drawn, how = draw(runs, seed, count), f"of {len(runs)} runs"
         say(f"the seed {seed} draws {len(drawn)} of {len(runs)} runs to be made again from nothing")
+    if not drawn:
+        message = f"no run is behind {cell or work.reports_place}, or it was not made: snakemake --cores all"
+        raise PlanError(message, code="no-runs", place=cell or work.reports_place)
     reruns = make_again(work, published, drawn, minutes or inf)
     console = Console()
     for rerun in reruns:
@@ -94,42 +101,19 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
     return exit_code(reruns)
 
 
-def reported_runs(work: Workspace, published: PublishedLineage) -> Runs:
-    """Return the runs behind all measured cells, with the evaluations of each.
-
-    Raises:
-        PlanError: no number rests on runs.
-    """
-    used = {key for name in published.lineages for cell in published.cells(name) for key in cell.made_from}
+def runs_behind(published: PublishedLineage, cells: Iterable[Cell]) -> Runs:
+    """Return the runs behind cells, with the evaluations of each."""
     runs: dict[str, list[str]] = {}
-    for key in sorted(used & published.records.keys()):
+    for key in sorted({key for cell in cells for key in cell.made_from} & published.records.keys()):
         if published.records[key].kind == "evaluations":
             run = published.records[key].needs.get("run")
             runs.setdefault(run.key if run else key, []).append(key)
-    if not runs:
-        message = f"{work.reports_place} has no numbers that rest on runs; make the reports: snakemake --cores all"
-        raise PlanError(message, code="no-reports", place=work.reports_place)
     return runs
 
 
 def draw(runs: Runs, seed: str, count: int | None = None) -> Runs:
     """Return runs in random order, which the seed decides; None: all."""
     return {key: runs[key] for key in Random(seed).sample(sorted(runs), len(runs))[:count]}
-
-
-def runs_behind(published: PublishedLineage, runs: Runs, place: CellPlace) -> Runs:
-    """Return the runs behind a cell.
-
-    Raises:
-        TraceError: there is no such cell, or no run is behind it.
-    """
-    cells = published.cells(place.name) if place.name in published.lineages else []
-    made_from = {*place.find(cells).made_from}
-    behind = {run: keys for run, keys in runs.items() if made_from.intersection(keys)}
-    if not behind:
-        message = f"{place.within} of {place.name} follows from data alone; no run is behind it"
-        raise TraceError(message, code="no-runs", place=place.within)
-    return behind
 
 
 def make_again(work: Workspace, published: PublishedLineage, runs: Runs, minutes: float = inf) -> list[Rerun]:
