@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -98,10 +98,9 @@ def _arrange(form: str, root: Path, data: Path, folder: Path | None) -> None:
         for source in _needed(phase, root, absent):
             for path, name in _stored(source, form, root, data, folder):
                 if _is_used(source, name, absent):
-                    with ExitStack() as stack:
-                        if path.is_relative_to(data / STORED):  # others are the user's own, and not recorded
-                            stored = path.relative_to(data).as_posix()
-                            stack.enter_context(verified_download(data, stored, (), None))
+                    is_recorded = path.is_relative_to(data / STORED)  # others are the user's own
+                    stored = path.relative_to(data).as_posix() if is_recorded else ""
+                    with verified_download(data, stored, (), None) if is_recorded else nullcontext():
                         _place(path, name, source, root, data, absent)
 
 
