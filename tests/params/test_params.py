@@ -85,7 +85,7 @@ def test_a_mistake_has_its_place_and_the_nearest_name(
 ) -> None:
     with raises(ParamsError) as error:
         parse_params(text(values))
-    assert (error.value.code, error.value.place) == (code, place), error.value
+    assert (error.value.code, error.value.place) == (code, f"params.yaml: {place}"), error.value
     assert nearest in str(error.value)
     assert str(error.value).count("\n") == 0
 

@@ -76,7 +76,7 @@ def _with_addition(tree: Written, addition: Written) -> Written:
 
     def error(place: Keys, message: str, code: str) -> RecomposeError:
         problem = Problem(("params", *place), message, code)
-        return as_error([problem], lambda _: addition.origin_of(place), PluginError)
+        return as_error([problem], Written({"params": addition}, addition.origin), PluginError)
 
     for key in addition.entries():
         for place in [(key,)] if key in SHARED else [(key, part) for part in addition.entries(key)]:
@@ -119,7 +119,7 @@ def _with_profiles(tree: Written) -> Written:
     if not written or choice is None or not isinstance(choice.value, str):
         return tree
     if problems := unknown_name(("profile",), choice.value, written):
-        raise as_error(problems, tree.origin_of)
+        raise as_error(problems, tree)
     for name in reversed(chains[choice.value]):
         for dotted, part in written[name].entries("override").items():
             tree = tree.put(tuple(str(dotted).split(".")), part)
@@ -140,7 +140,7 @@ def _chain(tree: Written, name: str) -> list[str]:
             message = f"a profile cannot build on itself: {' on '.join([*chain, base.value])}"
             problems = [Problem(place, message, "circular-base")]
         if problems:
-            raise as_error(problems, tree.origin_of)
+            raise as_error(problems, tree)
         chain.append(base.value)
     return chain
 

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -51,29 +51,22 @@ class Problem(NamedTuple):
         return self._replace(place=(*keys, *self.place))
 
 
-def as_error(
-    problems: Iterable[Problem],
-    origin: Callable[[Place], str],
-    kind: type[RecomposeError] = ParamsError,
-    source: str = "",
-) -> RecomposeError:
+def as_error(problems: Iterable[Problem], written: Written, kind: type[RecomposeError] = ParamsError) -> RecomposeError:
     """Return an error with a line for each problem, and the code of the first.
 
     Args:
         problems: at least one; what several places inherit from one line is said once.
-        origin: returns the file and line of a value, with which its line of the message begins.
+        written: the document; each line of the message begins with the origin of the value.
         kind: of the error.
-        source: the file, for the place of the error.
     """
     by_line: dict[tuple[str, str], Problem] = {}
     for problem in problems:
-        by_line.setdefault((origin(problem.place), problem.message), problem)
+        by_line.setdefault((written.origin_of(problem.place), problem.message), problem)
     lines = [f"{line}: {problem.path or 'the file'}: {message}" for (line, message), problem in by_line.items()]
-    place = ", ".join(problem.path for problem in by_line.values())
-    error = kind(
-        "\n".join(lines), code=next(iter(by_line.values())).code, place=f"{source}: {place}" if source else place
-    )
-    error.problems = [*by_line.values()]
+    found = [*by_line.values()]
+    file, place = written.origin.rpartition(":")[0], ", ".join(problem.path for problem in found)
+    error = kind("\n".join(lines), code=found[0].code, place=f"{file}: {place}" if file else place)
+    error.problems = found
     return error
 
 
@@ -82,7 +75,6 @@ class UserFile(Keyed):
 
     fault: ClassVar[type[RecomposeError]] = ParamsError  # the class of errors about it
     _written: Written = PrivateAttr(default=Written({}, ""))
-    _source: str = PrivateAttr(default="")
 
     @classmethod
     def read(cls, file: Path, source: str, /, **given: object) -> Self:
@@ -100,18 +92,18 @@ class UserFile(Keyed):
             written = read_file(file, source)
         except ParamsError as error:
             raise cls.fault(str(error), code=error.code, place=error.place) from None
-        return cls.of(written, source, **given)
+        return cls.of(written, **given)
 
     @classmethod
-    def of(cls, written: Written, source: str = "", /, **given: object) -> Self:
+    def of(cls, written: Written, /, **given: object) -> Self:
         """Return the content of a document."""
         document = written.document
         document = {**(document or {}), **given} if isinstance(document, dict | None) else document
         try:
             content = cls.model_validate(document)
         except ValidationError as error:
-            raise as_error(problems_of(error, document), written.origin_of, cls.fault, source) from None
-        content._written, content._source = written, source
+            raise as_error(problems_of(error, document), written, cls.fault) from None
+        content._written = written
         return content
 
     @property
@@ -121,7 +113,7 @@ class UserFile(Keyed):
 
     def error(self, problems: Iterable[Problem]) -> RecomposeError:
         """Return an error about values of this file."""
-        return as_error(problems, self._written.origin_of, self.fault, self._source)
+        return as_error(problems, self._written, self.fault)
 
 
 def nearest(name: str, allowed: Iterable[str]) -> str:

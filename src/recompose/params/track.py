@@ -8,7 +8,7 @@ from pydantic import Field, PrivateAttr, ValidationError, create_model
 from recompose.digest import digest
 from recompose.errors import ParamsError
 from recompose.files import Document
-from recompose.params.documents import Place, merged
+from recompose.params.documents import Place, Written, merged
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import Problem, as_error, problems_of, unknown_name
 from recompose.params.sections import Backbone, Clip, Distinct, Name, Names, Section, Seed
@@ -41,7 +41,7 @@ class TrackSection(Section):
             ParamsError: the method does not exist, or the changes do not fit its section.
         """
         if problems := unknown_name((method,), method, self.methods.names()):
-            raise as_error(problems, lambda _: "a variant")
+            raise as_error(problems, Written({}, "a variant"))
         key = (method, dataset, digest(changes or {}))
         if key not in self._settings:
             self._settings[key] = self._built(method, dataset, changes or {})
@@ -54,7 +54,7 @@ class TrackSection(Section):
             settings: MethodSettings = type(general).model_validate(document)
             return settings
         except ValidationError as error:
-            raise as_error(problems_of(error, document), lambda _: f"a variant of {method}") from None
+            raise as_error(problems_of(error, document), Written({}, f"a variant of {method}")) from None
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings for unknown data sets, or that do not fit the method's section."""
