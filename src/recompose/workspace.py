@@ -10,8 +10,8 @@ from recompose.errors import ParamsError
 from recompose.papers.checks import check_paper, check_variants
 from recompose.papers.comparison import compared_variants, read_comparisons
 from recompose.papers.declaration import COMPARISONS, Paper
-from recompose.params.documents import Written
-from recompose.params.loading import PARAMS, load, read_params
+from recompose.params.documents import Written, read_file
+from recompose.params.loading import PARAMS, load
 from recompose.params.mistakes import Problem, key_of
 from recompose.params.schema import Params
 from recompose.plan import Plan, Planner, Recipe, TrackPlan
@@ -89,7 +89,7 @@ class Workspace:
 
     @cached_property
     def file(self) -> Written:
-        return read_params(self.root / PARAMS)
+        return read_file(self.root / PARAMS, PARAMS)
 
     @cached_property
     def plan(self) -> Plan:

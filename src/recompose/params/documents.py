@@ -103,7 +103,8 @@ def read_file(path: Path, source: str) -> Written:
     try:
         return read_written(path.read_text(encoding="utf-8"), source)
     except (OSError, UnicodeDecodeError) as error:
-        raise ParamsError(f"{source} cannot be read: {error}", code="unreadable-file", place=source) from None
+        message = f"{source} cannot be read: {error}; is this the folder of the project?"
+        raise ParamsError(message, code="unreadable-file", place=source) from None
 
 
 def read_written(text: str, source: str) -> Written:

@@ -21,24 +21,13 @@ OF_TRACKS = ("methods", "datasets", "suites")  # what a plugin may bring in the 
 Keys = tuple[str, ...]
 
 
-def read_params(path: Path) -> Written:
-    """Return params.yaml as it is written.
-
-    Raises:
-        ParamsError: it is missing, or not YAML.
-    """
-    if not path.is_file():
-        raise ParamsError(f"there is no {path}: run in the root of the project", code="unreadable-file", place=path)
-    return read_file(path, path.name)
-
-
 def load_params(path: Path, tracks: Forms, profile: str | None = None) -> Params:
     """Return the parameters of a profile, by default the chosen one, from params.yaml.
 
     Raises:
         ParamsError: the file is missing or has errors.
     """
-    return load(read_params(path), tracks, profile)
+    return load(read_file(path, path.name), tracks, profile)
 
 
 def load(

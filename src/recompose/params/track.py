@@ -35,7 +35,7 @@ class TrackSection(Section):
     def settings(self, method: str, dataset: str, changes: Document | None = None) -> MethodSettings:
         """Return the settings of a method on a data set, with those of its training and scoring, and optional changes.
 
-        They are built once, of the section as it is validated: only what differs is validated again.
+        They are the section as it is validated; where settings differ, those alone are validated, once.
 
         Raises:
             ParamsError: the method does not exist, or the changes do not fit its section.
@@ -44,17 +44,15 @@ class TrackSection(Section):
             raise as_error(problems, Written({}, "a variant"))
         key = (method, dataset, digest(changes or {}))
         if key not in self._settings:
-            self._settings[key] = self._built(method, dataset, changes or {})
+            settings: Any = self.methods.of(method)
+            if differing := merged(settings.per_dataset.get(dataset, {}), changes or {}):
+                document = merged(settings, differing)
+                try:
+                    settings = type(settings).model_validate(document)
+                except ValidationError as error:
+                    raise as_error(problems_of(error, document), Written({}, f"a variant of {method}")) from None
+            self._settings[key] = settings
         return self._settings[key]
-
-    def _built(self, method: str, dataset: str, changes: Document) -> MethodSettings:
-        general: Any = self.methods.of(method)
-        document = merged(merged(general, general.per_dataset.get(dataset, {})), changes)
-        try:
-            settings: MethodSettings = type(general).model_validate(document)
-            return settings
-        except ValidationError as error:
-            raise as_error(problems_of(error, document), Written({}, f"a variant of {method}")) from None
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of settings for unknown data sets, or that do not fit the method's section."""

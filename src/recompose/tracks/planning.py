@@ -1,7 +1,7 @@
 """The plan of a track's runs and evaluations: methods and variants, on each data set, with each seed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -105,23 +105,26 @@ class Runs(ABC):
             PlanError: a variant reuses runs that differ from its own.
         """
         evaluations = {
-            (name, dataset): tuple(map(self.evaluation, cases))
+            (name, dataset): tuple(map(self.evaluation, self.cases(name, variant, dataset, seeds)))
             for dataset in self.choice.datasets
             for name, variant in self.names()
-            if dataset in variant.datasets and (cases := self.cases(name, variant, dataset))
+            if dataset in variant.datasets and (seeds := self.seeds(name, variant, dataset))
         }
         planned = {name for name, _ in evaluations}
         methods = tuple(name for name in self.choice.methods if name in planned)
         first = {name: self.data(name, self.choice.seeds[0]) for name in self.choice.datasets}
         return TrackPlan(first, evaluations, methods, self.choice.papers)
 
-    def cases(self, name: str, variant: Variant, dataset: str) -> list[Case]:
-        """Return the cases of a method or a variant on a data set, one for each of its seeds."""
-        settings, document = self.settings(variant, dataset)
-        return [
-            Case(name, variant, self.data(dataset, seed), seed, settings, document)
-            for seed in self.seeds(name, variant, dataset)
-        ]
+    def cases(self, name: str, variant: Variant, dataset: str, seeds: Iterable[int]) -> Iterator[Case]:
+        """Yield a method or a variant on a data set, with each of these seeds.
+
+        Raises:
+            ParamsError: its settings do not fit its method.
+        """
+        settings = self.section.settings(variant.method, dataset, variant.settings).active()
+        document = settings.document()
+        for seed in seeds:
+            yield Case(name, variant, self.data(dataset, seed), seed, settings, document)
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
@@ -193,26 +196,14 @@ class Runs(ABC):
         is_in_headline = any(name in paper.methods_of(paper.first_artifact) for paper in self._chosen_papers)
         return variant.every_seed and (self.choice.repeat_variants or _is_synonym(variant) or is_in_headline)
 
-    def settings(self, variant: Variant, dataset: str) -> tuple[MethodSettings, Document]:
-        """Return the settings of a variant, with None for unused parts, also as plain values.
+    def reused_run(self, case: Case, source: str) -> Recipe:
+        """Return the run of another method or variant, which the evaluation of a case scores.
 
         Raises:
-            ParamsError: they do not fit its method.
+            PlanError: it differs in settings or in its backbone from the run of the case.
         """
-        settings = self.section.settings(variant.method, dataset, variant.settings).active()
-        return settings, settings.document()
-
-    def run_of(self, case: Case) -> Recipe:
-        """Return the run that the evaluation of a case scores.
-
-        Raises:
-            PlanError: the reused run differs in settings or in its backbone.
-        """
-        if (source := case.variant.reuse_runs_of) is None:
-            return self.run(case)
         other = self.variants.get(source) or self.plain(source)
-        settings, document = self.settings(other, case.data.name)
-        reused = self.run(Case(source, other, case.data, case.seed, settings, document))
+        (reused,) = map(self.run, self.cases(source, other, case.data.name, [case.seed]))
         if self.run(case).digest != reused.digest:
             message = f"{case.name} reuses runs of {source}, but differs from it in more than scoring"
             raise PlanError(f"{message}; remove reuse_runs_of", code="other-runs", place=case.name)
@@ -248,7 +239,8 @@ class Runs(ABC):
         settings = {name: value for name, value in case.document.items() if name != "training"}
         document = {"class": entry.class_path, "settings": settings, **values, "save": list(case.variant.save)}
         if case.settings.training_class:
-            needs["run"] = self.run_of(case)
+            source = case.variant.reuse_runs_of
+            needs["run"] = self.reused_run(case, source) if source else self.run(case)
         code = fingerprint([*entry.modules, self.track.evaluation, *companions])
         return self.recipe("evaluations", case, document, needs, code)
 
