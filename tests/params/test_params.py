@@ -171,6 +171,7 @@ def test_edits_that_do_not_fit_are_errors(edit: str, code: str, place: str) -> N
         ("duplex", {"training": {"epoch": 3}}, "unknown-key", "training.epoch"),
         ("duplex", {"scoring": {"closed": [1.0, 1.0]}}, "wrong-value", "scoring.closed"),
         ("clip", {"training": {"lr": 0.1}}, "unknown-key", "training"),
+        ("clip", {"per_dataset": {"shapes-pairs": {}}}, "unknown-key", "per_dataset"),
         ("cps", {}, "unknown-name", "cps"),
     ],
 )

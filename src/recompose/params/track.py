@@ -40,17 +40,22 @@ class TrackSection(Section):
         Raises:
             ParamsError: the method does not exist, or the changes do not fit its section.
         """
+        source = Written({}, f"a variant of {method}")
         if problems := unknown_name((method,), method, self.methods.names()):
-            raise as_error(problems, Written({}, "a variant"))
+            raise as_error(problems, source)
         key = (method, dataset, digest(changes or {}))
         if key not in self._settings:
             settings: Any = self.methods.of(method)
-            if differing := merged(settings.per_dataset.get(dataset, {}), changes or {}):
+            differing = merged(settings.per_dataset.get(dataset, {}), changes or {})
+            if "per_dataset" in differing:
+                message = "only params.yaml has settings of data sets"
+                raise as_error([Problem(("per_dataset",), message, "unknown-key")], source)
+            if differing:
                 document = merged(settings, differing)
                 try:
                     settings = type(settings).model_validate(document)
                 except ValidationError as error:
-                    raise as_error(problems_of(error, document), Written({}, f"a variant of {method}")) from None
+                    raise as_error(problems_of(error, document), source) from None
             self._settings[key] = settings
         return self._settings[key]
 
