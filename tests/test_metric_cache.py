@@ -61,13 +61,18 @@ def make(store: Store, recipe: Recipe, number: float, costs: Mapping[str, float 
 
 
 def metrics_of(store: Store) -> dict[str, float]:
-    return MetricCache(Workspace(store.root.parent)).of(EVALUATION)
+    return MetricCache(Workspace(store.root.parent), keeps=True).of(EVALUATION)
 
 
 def test_they_are_taken_once_for_all_processes(store: Store, products_taken: list[float]) -> None:
     assert metrics_of(store) == metrics_of(store) == {"test/product": 6.0}
     assert products_taken == [6]
     assert [*(store.root / "metrics").glob("*/*")] == [store.root / "metrics/code-1" / f"{EVALUATION.folder}.json"]
+
+
+def test_queries_write_nothing(store: Store) -> None:
+    assert MetricCache(Workspace(store.root.parent)).of(EVALUATION) == {"test/product": 6.0}
+    assert not (store.root / "metrics").exists()
 
 
 @pytest.mark.parametrize(("recipe", "product"), [(EVALUATION, 10.0), (INDEX, 15.0)])

@@ -1,6 +1,7 @@
 """What a long job says: lines on a pipe, a bar on a terminal."""
 
 import json
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +18,7 @@ WRITTEN = PROGRESS | {"at": NOON.isoformat()}
 def test_what_is_said_goes_to_the_log_in_force_and_details_only_there_where_it_is_quiet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_terminal", {"details": True})
+    monkeypatch.setattr(progress, "_QUIET", ContextVar("quiet", default=False))
     progress.be_quiet()
     with logged(tmp_path / "log.txt"):
         say("a headline")

@@ -18,13 +18,12 @@ import recompose
 from recompose.errors import PluginError
 from recompose.files import write_text
 
+OUTSIDE_FINGERPRINTS = True  # it decides what counts
+
 PACKAGE = "recompose"
-# modules that cannot change a number: messages to people, and code that finds, names and stores content, which is
-# compared by digests
-OUTSIDE = ["digest", "errors", "files", "fingerprint", "params", "plan", "progress", "records", "store", "workspace"]
 ROOT = Path(recompose.__file__).parent
 DECLARATION = "plugin.yaml"  # the file that makes a package a plugin
-MARKER = "OUTSIDE_FINGERPRINTS"  # a constant of a module whose values are in documents, such as classes of settings
+MARKER = "OUTSIDE_FINGERPRINTS"  # a constant of modules that cannot change a number
 
 
 def location(package: str) -> Path | None:
@@ -120,15 +119,13 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 @functools.cache
 def _counts(module: str) -> bool:
-    """Return true if the code of a module of this package can change a number; all modules of a package in ``OUTSIDE``
-    are outside.
+    """Return true if the code of a module of this package can change a number.
 
-    So is a module with the marker: it declares which values are allowed, and documents hold the values themselves.
+    A module with the marker cannot: it says something to people, it declares which values are allowed, and documents
+    hold the values themselves, or it finds, names and stores content, which is compared by digests.
     """
     path = _path(module)
-    if path is None or module == f"{PACKAGE}.tracks" or (*module.split("."), "")[1] in OUTSIDE:
-        return False
-    return MARKER not in _summaries().of(path)
+    return path is not None and MARKER not in _summaries().of(path)
 
 
 def _read(module: str) -> tuple[str, list[str]]:
@@ -222,11 +219,15 @@ def _fingerprint(modules: Iterable[str]) -> dict[str, str]:
         if module not in digests:
             digests[module], imports = _read(module)
             queue.extend(imports)
-    _summaries().write()
     return dict(sorted(digests.items()))
 
 
 _fingerprint_of_own = functools.cache(_fingerprint)  # a process reads its own sources once; a plugin may be edited
+
+
+def keep_summaries() -> None:
+    """Keep what was read of sources for later processes; the workflow does so when it starts."""
+    _summaries().write()
 
 
 def plugin_sources(modules: Iterable[str]) -> set[Path]:

@@ -42,10 +42,15 @@ def metric_code_digest(track: Track) -> str:
 
 
 class MetricCache:
-    """The metrics of complete evaluations."""
+    """The metrics of complete evaluations.
 
-    def __init__(self, work: Workspace) -> None:
-        self._store, self._folder, self._tracks = work.store, work.results / FOLDER, work.catalogue
+    Args:
+        work: the workspace.
+        keeps: write metrics that were computed, as jobs of the workflow do; queries write nothing.
+    """
+
+    def __init__(self, work: Workspace, *, keeps: bool = False) -> None:
+        self._keeps, self._store, self._folder, self._tracks = keeps, work.store, work.results / FOLDER, work.catalogue
 
     def of(self, evaluation: Recipe) -> dict[str, float]:
         """Return all metrics of an evaluation by name, with its costs and those of its run.
@@ -66,7 +71,8 @@ class MetricCache:
             pass
         metrics = self.recompute(evaluation)
         with suppress(OSError):  # where it cannot be written, metrics are computed again the next time
-            write_json(path, {"made_from": made_from, "metrics": metrics})
+            if self._keeps:
+                write_json(path, {"made_from": made_from, "metrics": metrics})
         return metrics
 
     def _made_from(self, evaluation: Recipe) -> Document:

@@ -400,7 +400,7 @@ def _say_headline(work: Workspace, recipe: Recipe) -> None:
 
     track = track_of(work, recipe)
     metric = track.metric(track.headline)
-    value = MetricCache(work).of(recipe).get(track.headline)
+    value = MetricCache(work, keeps=True).of(recipe).get(track.headline)
     if value is not None:
         say(f"{recipe.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")
 

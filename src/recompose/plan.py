@@ -21,6 +21,8 @@ from recompose.fingerprint import ROOT, fingerprint
 from recompose.params.schema import Params
 from recompose.params.sections import Bundled, Classifier, GivenGrids, Released
 
+OUTSIDE_FINGERPRINTS = True  # recipes hold what it plans
+
 GRIDS = "recompose.backbones.grids"
 CORPORA = {  # corpora for pretraining: name -> the module that generates it
     "shapes-scenes": "recompose.synthetic.scenes",

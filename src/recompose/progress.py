@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -15,12 +16,14 @@ from pydantic import BaseModel, Field, ValidationError
 
 from recompose.files import SCRATCH, write_text
 
+OUTSIDE_FINGERPRINTS = True  # messages to people
+
 T = TypeVar("T")
 SAY_EVERY = 20.0  # seconds
 FILE = "progress.json"  # in the scratch folder of a recipe: its progress
 
-_logs: list[Path] = []
-_terminal = {"details": True}
+_LOGS: ContextVar[tuple[Path, ...]] = ContextVar("logs", default=())  # that are open
+_QUIET = ContextVar("quiet", default=False)  # whether details are for logs alone
 
 
 def say(message: str, *, detail: bool = False) -> None:
@@ -29,9 +32,9 @@ def say(message: str, *, detail: bool = False) -> None:
     A detail goes to the logs alone after ``be_quiet``.
     """
     line = f"{datetime.now(UTC).astimezone():%H:%M:%S}  {printable_lines(message)}"
-    if _terminal["details"] or not detail:
+    if not (detail and _QUIET.get()):
         print(line, file=sys.stderr, flush=True)
-    for log in _logs:
+    for log in _LOGS.get():
         with log.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
@@ -48,17 +51,17 @@ def printable_lines(text: str) -> str:
 
 def be_quiet() -> None:
     """Write details to logs alone from now on."""
-    _terminal["details"] = False
+    _QUIET.set(True)
 
 
 @contextmanager
 def logged(path: Path) -> Iterator[None]:
     """Write lines to a log, too, and progress to a file beside it."""
-    _logs.append(path)
+    before = _LOGS.set((*_LOGS.get(), path))
     try:
         yield
     finally:
-        _logs.remove(path)
+        _LOGS.reset(before)
 
 
 class ProgressLogger:
@@ -83,7 +86,7 @@ class ProgressLogger:
         progress = Progress(
             unit=self._unit, done=done, total=self._total, rate=rate, seconds_left=seconds, metrics=metrics
         )
-        for log in _logs:
+        for log in _LOGS.get():
             if (log.parent / SCRATCH).is_dir():
                 write_text(log.parent / SCRATCH / FILE, progress.model_dump_json())
 
@@ -117,7 +120,7 @@ def read_progress(folder: Path, now: datetime | None = None) -> Progress | None:
 
 def bar(steps: Sequence[T], title: str, unit: str) -> Iterator[T]:
     """Iterate over steps with a progress bar on a terminal, or else with a line from time to time."""
-    if sys.stderr.isatty() and _terminal["details"]:
+    if sys.stderr.isatty() and not _QUIET.get():
         from rich.console import Console
         from rich.progress import track
 

@@ -16,6 +16,8 @@ from recompose.errors import DamagedError
 from recompose.files import Document, read_json, write_json
 from recompose.plan import Recipe
 
+OUTSIDE_FINGERPRINTS = True  # it describes content
+
 RECORD = "record.json"
 LOG = "log.txt"
 COSTS = "costs.json"

@@ -16,6 +16,7 @@ from filelock import FileLock
 
 from recompose.errors import ParamsError, PlanError, RecomposeError, error_text
 from recompose.files import read_json, write_json
+from recompose.fingerprint import keep_summaries
 from recompose.graph import Graph, Job
 from recompose.interrupts import end_with_children
 from recompose.job_server import ADDRESS, start_server
@@ -139,6 +140,7 @@ class Call:
         if acquire(self._lock, f"another call makes the profile {profile} here: waiting until it has ended"):
             os.execv(sys.executable, sys.orig_argv)
         signal.signal(signal.SIGTERM, handler)
+        keep_summaries()
         for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
             (self._work.results / kind).mkdir(parents=True, exist_ok=True)
         complete = self._work.store.is_complete

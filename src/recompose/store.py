@@ -29,6 +29,8 @@ from recompose.plan import Recipe
 from recompose.progress import logged
 from recompose.records import LOG, RECORD, Build, Record, StoredFile, remedy
 
+OUTSIDE_FINGERPRINTS = True  # it names and keeps content
+
 BEGUN = "begun.json"  # in scratch: the contents of needs, and the number of attempts
 ERROR = "error.txt"
 MOMENT = 0.1  # seconds for which a process that asks about a lock may hold it

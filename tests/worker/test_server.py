@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from recompose import job_server
 from recompose.interrupts import INTERRUPTED
 from recompose.job_server import ADDRESS
 from recompose.worker.client import FAILED
@@ -218,30 +217,3 @@ def test_without_a_server_a_client_carries_it_out_itself(address: str, left: boo
     printed, wrong = asking.communicate()
     assert (asking.returncode, wrong) == (0, "")
     assert "Rebuild the tables and figures of papers" in printed
-
-
-@pytest.fixture
-def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process was given no server; one that a test starts is forgotten after it."""
-    monkeypatch.setenv(ADDRESS, "")  # so that what is set is unset after the test
-    monkeypatch.delenv(ADDRESS)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-
-
-@pytest.mark.usefixtures("no_server")
-def test_a_server_is_started_again_when_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    servers: list[Process] = []
-
-    def start_and_keep(address: str, listener: socket.socket) -> Process:
-        servers.append(start_with(address, listener))
-        return servers[-1]
-
-    monkeypatch.setattr(job_server, "_start", start_and_keep)
-    job_server.start_server()
-    address = os.environ[ADDRESS]
-    for again in (False, True):
-        assert client(address, "print(1)").communicate()[0] == "1\n"
-        servers[-1].send_signal(signal.SIGTERM if again else signal.SIGKILL)
-        servers[-1].wait()
-    assert len(servers) == 2  # a server that is asked to end is not started again
-    wait_for(lambda: not Path(address).parent.exists())

@@ -17,7 +17,7 @@ def make_and_show(work: Workspace, name: str) -> None:
     folder, _, artifact = name.partition("/")
     paper = find_paper(work, folder)
     names = [one_of(paper.artifacts, artifact, f"artifact of {paper.name}", "unknown-artifact")] if artifact else None
-    make_artifacts(StoredResults(work), paper, names or list(paper.artifacts))
+    make_artifacts(StoredResults(work, keeps=True), paper, names or list(paper.artifacts))
     if not names or paper.first_artifact in names:
         for line in first_lines(work, paper):
             print(line)

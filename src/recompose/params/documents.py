@@ -14,6 +14,8 @@ from pydantic import BaseModel
 
 from recompose.errors import ParamsError
 
+OUTSIDE_FINGERPRINTS = True  # documents hold the values
+
 Place = tuple[str | int, ...]  # the keys from the top of a document to a value
 
 MERGE = "<<"  # a key whose section gives the others that are not written

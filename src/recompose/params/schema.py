@@ -17,6 +17,8 @@ from recompose.params.sections import (
     Trainer,
 )
 
+OUTSIDE_FINGERPRINTS = True  # documents hold the values
+
 
 class TrackForm(NamedTuple):
     """The sections that a track adds to params.yaml.

@@ -23,11 +23,19 @@ class StoredResults(Results):
         work: the workspace.
         numbers: the metrics of the evaluations that count as complete, in place of those that the store has.
         made: how results were built that are not in the store.
+        keeps: write metrics that were computed, see ``MetricCache``.
     """
 
-    def __init__(self, work: Workspace, numbers: Values | None = None, made: Mapping[str, Build] = NOTHING) -> None:
+    def __init__(
+        self,
+        work: Workspace,
+        numbers: Values | None = None,
+        made: Mapping[str, Build] = NOTHING,
+        *,
+        keeps: bool = False,
+    ) -> None:
         self.work, self._numbers, self._made = work, numbers, made
-        self._cache, self._metrics = MetricCache(work), dict(numbers or {})
+        self._cache, self._metrics = MetricCache(work, keeps=keeps), dict(numbers or {})
         self._complete: dict[str, bool] = {}
 
     @property
