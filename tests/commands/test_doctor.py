@@ -87,7 +87,7 @@ def test_another_file_than_was_recorded_stops_and_is_named(paper: Workspace) -> 
     record(paper.data, "archives/ut-zap50k-images.zip", content)
 
     def check() -> Check:
-        return next(each for each in doctor.check_data(paper) if each.subject == "ut-zappos")
+        return next(checked for checked in doctor.check_data(paper) if checked.subject == "ut-zappos")
 
     assert check().state == FINE
     path.write_bytes(b"another")

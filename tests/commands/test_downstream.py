@@ -40,7 +40,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_params(folder.parents[1])  # says whose reports are meant
     for name, cells in CELLS.items():
         made = [cell_of(row, recipes, column=column, view=view) for row, column, view, recipes in cells]
-        lineage_of([each for *_, recipes in cells for each in recipes], made).write(lineage_path(folder / name))
+        lineage_of([recipe for *_, recipes in cells for recipe in recipes], made).write(lineage_path(folder / name))
     return folder
 
 
@@ -54,12 +54,12 @@ def test_a_thing_reaches_exactly_the_cells_that_rest_on_it_and_what_was_made_fro
         (name, row, column, view)
         for name, cells in CELLS.items()
         for row, column, view, recipes in cells
-        if recipe.digest in {each.digest for each in closure(recipes)}
+        if recipe.digest in {need.digest for need in closure(recipes)}
     }
     reached = [(name, entry) for name, entries in document["reaches"].items() for entry in entries]
     listed = [(name, *(entry[part] for part in ("row", "column", "view"))) for name, entry in reached]
     assert sorted(listed) == sorted(expected)
-    dependents = [each.key for each in (*RUNS, FIRST, SECOND) if recipe in each.needs.values()]
+    dependents = [result.key for result in (*RUNS, FIRST, SECOND) if recipe in result.needs.values()]
     assert document["dependents"] == sorted(dependents)
 
 

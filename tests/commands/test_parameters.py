@@ -26,26 +26,26 @@ def params_file(tmp_path: Path) -> Path:
 
 def values(path: Path, keys: str, *edits: str) -> dict[str, tuple[object, str]]:
     work = Workspace(path.parent, edits)
-    found = values_in_use(work.load("mine"), keys)
-    return {name: (value, origin) for name, value, origin in found}
+    listed = values_in_use(work.load("mine"), keys)
+    return {name: (value, origin) for name, value, origin in listed}
 
 
 def test_values_come_from_the_method_the_override_or_the_edit(params_file: Path) -> None:
-    found = values(params_file, "czsl.methods.csp", f"{LR}=0.25")
-    assert found[EPOCHS] == (9, line_of(params_file, f'"{EPOCHS}": 9'))
-    assert found[LR] == (0.25, f"--edit {LR}=0.25")
-    assert found["czsl.methods.csp.training.precision"] == (None, "default")
-    weight_decay = found["czsl.methods.csp.training.weight_decay"]
+    listed = values(params_file, "czsl.methods.csp", f"{LR}=0.25")
+    assert listed[EPOCHS] == (9, line_of(params_file, f'"{EPOCHS}": 9'))
+    assert listed[LR] == (0.25, f"--edit {LR}=0.25")
+    assert listed["czsl.methods.csp.training.precision"] == (None, "default")
+    weight_decay = listed["czsl.methods.csp.training.weight_decay"]
     section = params_file.read_text().splitlines()
     assert '"weight_decay"' in section[int(weight_decay[1].partition(":")[2]) - 1]
 
 
 def test_values_of_a_profile_come_from_the_one_that_has_them(params_file: Path) -> None:
-    found = values(params_file, "profiles.mine.czsl")
-    assert found["profiles.mine.czsl.seeds"][1].startswith("params.yaml:")
-    own, inherited = (int(found[f"profiles.mine.czsl.{key}"][1].partition(":")[2]) for key in ("seeds", "backbone"))
+    listed = values(params_file, "profiles.mine.czsl")
+    assert listed["profiles.mine.czsl.seeds"][1].startswith("params.yaml:")
+    seeds, inherited = (int(listed[f"profiles.mine.czsl.{key}"][1].partition(":")[2]) for key in ("seeds", "backbone"))
     mine = int(line_of(params_file, '"mine": {').partition(":")[2])
-    assert inherited < mine < own
+    assert inherited < mine < seeds
 
 
 def test_a_key_that_does_not_exist_is_named_with_the_nearest_one(params_file: Path) -> None:

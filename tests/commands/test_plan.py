@@ -61,31 +61,31 @@ def edited(root: Path, values: Mapping[str, object]) -> Workspace:
 def test_an_edit_means_what_it_means_in_the_file(root: Path, edits: list[str], by_hand: dict[str, object]) -> None:
     before, text = Workspace(root), (root / "params.yaml").read_bytes()
     after = edited(root, by_hand)
-    found = work_plan(root, tuple(edits))
+    plan = work_plan(root, tuple(edits))
     new, gone = (keys(one) - keys(other) for one, other in ((after, before), (before, after)))
-    assert {*planned_keys(each for each in found.items if each.new)} == {*planned_keys(found.to_make)} == new != set()
-    assert found.dropped == sum(key.startswith("runs/") for key in gone)
+    assert {*planned_keys(item for item in plan.items if item.new)} == {*planned_keys(plan.to_make)} == new != set()
+    assert plan.dropped == sum(key.startswith("runs/") for key in gone)
     assert (root / "params.yaml").read_bytes() == text
 
 
 def test_an_edit_of_a_method_reaches_that_method_alone(root: Path) -> None:
-    found = work_plan(root, ("czsl.methods.csp.training.epochs=16",))
+    plan = work_plan(root, ("czsl.methods.csp.training.epochs=16",))
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
-    assert methods(found) == methods(found, "evaluations") == {"csp": seeds}
-    assert len(found.to_make) == 2 * seeds
-    seconds = [each.estimate.seconds for each in found.to_make if each.estimate]
+    assert methods(plan) == methods(plan, "evaluations") == {"csp": seeds}
+    assert len(plan.to_make) == 2 * seeds
+    seconds = [item.estimate.seconds for item in plan.to_make if item.estimate]
     assert sum(seconds) == pytest.approx(seeds * 20 + seeds * 10)
-    names = {*found.changed}
+    names = {*plan.changed}
     assert {"msci/table-2", "duplex/table-3"} <= names
     assert not names & {"msci/table-1", "msci/table-4", "duplex/table-2"}
 
 
 def test_an_edit_of_the_data_reaches_everything_and_statistics_too(root: Path) -> None:
-    found = work_plan(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
-    runs = [each for each in found.items if each.kind == "runs"]
+    plan = work_plan(root, ("czsl.datasets.shapes-pairs.images.train=1250",))
+    runs = [item for item in plan.items if item.kind == "runs"]
     assert all(run.complete == (run.method not in METHODS) for run in runs)
-    assert {each.kind for each in found.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
-    assert "msci/table-1" in found.changed
+    assert {item.kind for item in plan.to_make} == {"data", "pixels", "features", "runs", "evaluations"}
+    assert "msci/table-1" in plan.changed
     csp = next(run for run in runs if run.method == "csp")
     images = sum(parameters()["czsl"]["datasets"]["shapes-pairs"]["images"].values())
     assert csp.estimate and csp.estimate.seconds == pytest.approx(10 * (images - 1250) / images)
@@ -95,11 +95,11 @@ def test_what_was_run_before_is_not_run_again(root: Path) -> None:
     planned = edited(root, {"czsl.methods.csp.dropout": 0.4}).plan
     run = planned.evaluations("czsl", "csp", "shapes-pairs")[0].needs["run"]
     complete(Workspace(root), [run])
-    found = work_plan(root, ("czsl.methods.csp.dropout=0.4",))
+    plan = work_plan(root, ("czsl.methods.csp.dropout=0.4",))
     seeds = len(Workspace(root).plan.evaluations("czsl", "csp", "shapes-pairs"))
-    assert methods(found) == {"csp": seeds - 1}
-    assert methods(found, "evaluations") == {"csp": seeds}
-    assert planned_keys(each for each in found.items if each.new and each.complete) == [run.key]
+    assert methods(plan) == {"csp": seeds - 1}
+    assert methods(plan, "evaluations") == {"csp": seeds}
+    assert planned_keys(item for item in plan.items if item.new and item.complete) == [run.key]
 
 
 def test_an_edit_that_changes_nothing_makes_nothing_and_an_override_is_noted(root: Path) -> None:

@@ -35,9 +35,9 @@ def make(work: Workspace, recipe: Recipe) -> None:
 
 def make_before(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """Make what these need, but not themselves."""
-    own = {recipe.digest for recipe in recipes}
+    digests = {recipe.digest for recipe in recipes}
     for recipe in closure(recipes):
-        if recipe.digest not in own:
+        if recipe.digest not in digests:
             make(work, recipe)
 
 
@@ -52,7 +52,7 @@ def evaluations_of(work: Workspace, name: str) -> list[Recipe]:
 
 
 def with_runs(evaluations: list[Recipe]) -> set[str]:
-    return {each.digest for evaluation in evaluations for each in (evaluation, evaluation.needs["run"])}
+    return {recipe.digest for evaluation in evaluations for recipe in (evaluation, evaluation.needs["run"])}
 
 
 def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(study: Workspace) -> None:
@@ -64,7 +64,7 @@ def test_a_run_counts_for_every_paper_that_needs_it_under_any_name(study: Worksp
     assert needed_by(study.plan, table_of({"2": "msci-2-layers"})) == with_runs(msci[:1])  # the plan calls it msci
     tested = evaluations_of(study, "duplex-tested-factors")
     assert needed_by(study.plan, table_of({"a": "duplex-tested-factors"})) == with_runs(tested)
-    assert with_runs(tested) & with_runs(duplex) == {each.needs["run"].digest for each in duplex}
+    assert with_runs(tested) & with_runs(duplex) == {recipe.needs["run"].digest for recipe in duplex}
     claim = Claim(
         sentence="", artifact="claims", metric="", margin=Margin(value=1, source="x"), higher="csp", lower=["msci"]
     )

@@ -44,9 +44,9 @@ def make_cell(work: Workspace, text: str) -> None:
     one_of(paper.artifacts, artifact, f"artifact of {paper.name}", "unknown-artifact")
     published = PublishedLineage.read(work, [paper])
     reported = place.find(published.cells(place.name)) if place.name in published.lineages else None
-    wanted = reported or place.find(measured_cells(StoredResults(work), paper, artifact))
+    planned = reported or place.find(measured_cells(StoredResults(work), paper, artifact))
     be_quiet()
-    phases.make(work, closure(cell_recipes(work.plan, paper, wanted)))
+    phases.make(work, closure(cell_recipes(work.plan, paper, planned)))
     cell = place.find(measured_cells(StoredResults(work), paper, artifact))
     n = f" (n = {cell.n})" if cell.n else ""
     beside = "as in the reports" if reported else "not in the reports yet"

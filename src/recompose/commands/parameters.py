@@ -23,10 +23,10 @@ def values_in_use(params: Params, path: str) -> Iterator[tuple[str, object, str]
     value: object = params.model_dump(by_alias=True, warnings=False)  # pydantic expects the first of several sections
     keys = path.split(".")
     for depth, key in enumerate(keys):
-        known = [*value] if isinstance(value, dict) else []
+        names = [*value] if isinstance(value, dict) else []
         if not isinstance(value, dict) or key not in value:
             place = ".".join(keys[: depth + 1])
-            raise ParamsError(f"{place}: there is no such key{nearest(key, known)}", code="unknown-key", place=place)
+            raise ParamsError(f"{place}: there is no such key{nearest(key, names)}", code="unknown-key", place=place)
         value = value[key]
     for leaf_keys, leaf in _leaves(value, tuple(keys)):
         written = params.written.at(leaf_keys)

@@ -136,16 +136,16 @@ def show(console: Console, status: Status) -> None:
 
 
 def _headline(status: Status) -> Iterator[str]:
-    left, running = status.left, len(status.items_in("running"))
+    running = len(status.items_in("running"))
     for title, is_trained in (("runs and evaluations", True), ("steps before them", False)):
         states = [item.state for item in status.items if (item.kind in TRAINED) == is_trained]
         yield f"{states.count('done')} of {len(states)} {title} of {status.profile} done"
     if running:
         yield f"{pluralize(running, 'process', 'processes')} running"
-    if left.seconds:
-        yield f"about {rough_duration(left.seconds)} left"
-    if left.unknown:
-        yield f"no estimate for {pluralize(left.unknown, 'job')}"
+    if status.left.seconds:
+        yield f"about {rough_duration(status.left.seconds)} left"
+    if status.left.unknown:
+        yield f"no estimate for {pluralize(status.left.unknown, 'job')}"
 
 
 def _texts(item: StoreItem) -> Iterator[str]:

@@ -107,10 +107,10 @@ class TraceResult:
     def reasons(self) -> list[str]:
         """The reasons for the trust, with a single one for everything that is not on this disk."""
         named = {absent(key).text for key in self.absent}
-        others = [why for why in self.trust.why if why not in named]
-        if len(others) == len(self.trust.why):
-            return others
-        return [f"{len(self.absent)} of {len(self.records)} results behind it are not on this disk", *others]
+        reasons = [why for why in self.trust.why if why not in named]
+        if len(reasons) == len(self.trust.why):
+            return reasons
+        return [f"{len(self.absent)} of {len(self.records)} results behind it are not on this disk", *reasons]
 
 
 def show_trace(
@@ -168,7 +168,7 @@ def show_contents(console: Console, artifact: Artifact, cells: list[Cell], *, is
     if is_whole:
         parts = [("rows", measured, "row"), ("columns", measured, "column"), ("views", measured, "view")]
         parts += [("printed rows", printed, "row"), ("and columns", printed, "column")]
-        names = [(title, ", ".join(first(_distinct(of, part), MOST_NAMES))) for title, of, part in parts]
+        names = [(title, ", ".join(first(_distinct(members, part), MOST_NAMES))) for title, members, part in parts]
         _show_lines(console, [(title, texts) for title, texts in names if texts])
     else:
         _show_lines(console, (("measured", text) for text in first(map(_in_place, measured), MOST_NAMES)))
@@ -328,16 +328,21 @@ def _source_lines(traced: TraceResult) -> Iterator[Pair]:
 def _show_records(console: Console, work: Workspace, traced: TraceResult) -> None:
     """Print everything that a cell was made from, by kind; facts that all of a kind share are printed once."""
     for kind in dict.fromkeys(record.kind for record in reversed(traced.records.values())):
-        records = {key: record for key, record in traced.records.items() if record.kind == kind}
-        facts = [[*_facts(work, key, record, traced.made.get(key))] for key, record in records.items()]
-        shared = [fact for fact in facts[0] if len(facts) > 1 and all(fact in each for each in facts)]
-        titles = [f"all of {counted(len(records), kind)}", *(f"{key} {record.name}" for key, record in records.items())]
-        own = ([fact for fact in each if fact not in shared] for each in facts)
-        for title, of_title in zip(titles, [shared, *own], strict=True):
-            if of_title:
-                print_line(console, (title, "bold"))
-            names = dict.fromkeys(name for name, _ in of_title)
-            _show_lines(console, [(name, ", ".join(text for of, text in of_title if of == name)) for name in names])
+        facts = {
+            f"{key} {record.name}": list(_facts(work, key, record, traced.made.get(key)))
+            for key, record in traced.records.items()
+            if record.kind == kind
+        }
+        lists = list(facts.values())
+        shared = [fact for fact in lists[0] if all(fact in pairs for pairs in lists)] if len(lists) > 1 else []
+        sections = {f"all of {counted(len(facts), kind)}": shared} if shared else {}
+        sections |= {title: [fact for fact in pairs if fact not in shared] for title, pairs in facts.items()}
+        for title, pairs in sections.items():
+            print_line(console, (title, "bold"))
+            texts: dict[str, list[str]] = {}
+            for name, text in pairs:
+                texts.setdefault(name, []).append(text)
+            _show_lines(console, [(name, ", ".join(parts)) for name, parts in texts.items()])
 
 
 def _facts(work: Workspace, key: str, record: Recipe, made: Build | None) -> Iterator[Pair]:
