@@ -14,7 +14,7 @@ from recompose.params.documents import Written, read_file
 from recompose.params.loading import PARAMS, load
 from recompose.params.mistakes import Problem, key_of
 from recompose.params.schema import Params
-from recompose.plan import Plan, Planner, Recipe, TrackPlan
+from recompose.plan import Plan, Planner, Recipe
 from recompose.store import Store
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Plugin, find_plugins, with_plugins
@@ -110,12 +110,11 @@ class Workspace:
         check_variants(self.catalogue, comparisons)
         for paper in self.catalogue.papers:
             check_paper(paper, params, self.catalogue)
-        plans: dict[str, TrackPlan] = {}
-        for name, track in self.catalogue.items():
-            if name in params.chosen.tracks:
-                plans[name] = track.plan(
-                    params, planner, track.variants | compared_variants(track, params, comparisons)
-                )
+        plans = {
+            name: track.plan(params, planner, track.variants | compared_variants(track, params, comparisons))
+            for name, track in self.catalogue.items()
+            if name in params.chosen.tracks
+        }
         return Plan(plans)
 
     @cached_property

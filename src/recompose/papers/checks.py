@@ -40,19 +40,17 @@ def check_variants(catalogue: "Catalogue", comparisons: Iterable[Paper]) -> None
     Raises:
         PlanError: a name is taken.
     """
-    owners: dict[tuple[str, str], str] = {
-        (name, method): f"the track {name}" for name, track in catalogue.items() for method in track.methods
+    # track and name -> who has the name, and what comparisons may share
+    owners: dict[tuple[str, str], tuple[str, Variant | None]] = {
+        (name, method): (f"the track {name}", None) for name, track in catalogue.items() for method in track.methods
     }
-    shared: dict[tuple[str, str], Variant] = {}
     for paper in [*catalogue.papers, *comparisons]:
         for name, variant in paper.variants.items():
-            key, own = (paper.track, name), variant.model_copy(update={"datasets": []})
-            if (owner := owners.get(key)) and not (paper.is_comparison and shared.get(key) == own):
+            own = variant.model_copy(update={"datasets": []}) if paper.is_comparison else None
+            owner, shared = owners.setdefault((paper.track, name), (paper.file, own))
+            if owner != paper.file and (own is None or own != shared):
                 message = f"{owner} has this name, too; rename one"
                 raise paper.error([Problem(("variants", name), message, "name-taken")])
-            owners[key] = paper.file
-            if paper.is_comparison:
-                shared[key] = own
 
 
 def labels_of(comparison: Paper, track: "Track") -> dict[str, str]:
