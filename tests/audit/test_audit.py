@@ -129,7 +129,7 @@ def test_where_points_lie_is_unchecked_and_where_a_sweep_stops_is_a_number(
     cell = Cell(row="Duplex", column="shapes", text="map")
     lineage = Lineage.model_construct(cells=[cell], files={path.name: sha256_file(path)})
     published = PublishedLineage({f"duplex/{name}": lineage})
-    check = ArtifactCheck(Stored(work, published), f"duplex/{name}", paper)
+    check = ArtifactCheck(Stored(work, published), paper, name)
     monkeypatch.setattr(check, "_remake", lambda make, is_possible: (numbers.format(x="1.0"), None))
     (finding,) = check._check_figure(drawing=True)
     assert (finding.state, finding.cells) == (state, (cell.key,))

@@ -102,7 +102,8 @@ class World:
         edit_json(self.reports / f"{artifact}.lineage.json", edit)
 
     def judge(self, artifact: str = TABLE) -> Judge:
-        return Judge(Stored(self, PublishedLineage.read(self, [PAPER])), artifact)  # type: ignore[arg-type]
+        stored = Stored(self, PublishedLineage.read(self, [PAPER]))  # type: ignore[arg-type]
+        return Judge(stored, PAPER, artifact.partition("/")[2])
 
     def verdicts(self, artifact: str = TABLE) -> list[Trust]:
         """The verdict on each cell: of a table of settings, on the methods m and v."""
@@ -309,7 +310,7 @@ def test_a_declaration_that_was_edited_since_makes_numbers_stale_and_no_forgerie
     published = PublishedLineage.read(world, [PAPER])  # type: ignore[arg-type]
     stored = Stored(world, published)  # type: ignore[arg-type]
     stored.numbers = {key: {} for key in published.records if key.startswith("evaluations/")}
-    check = ArtifactCheck(stored, TABLE, paper)
+    check = ArtifactCheck(stored, paper, "table-1")
     check.check()
     states = {key[2]: trust.state for key, trust in check.trusts.items()}
     assert states == {"M": "tampered" if is_forged else "stale", "V": "current"}

@@ -16,7 +16,6 @@ from recompose.audit.findings import UNCHECKED, Finding, Key, Trust
 from recompose.audit.trust import CHANGED, Judge
 from recompose.console import pluralize
 from recompose.errors import DamagedError, DataError, LineageError
-from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell, Table
 from recompose.tables.artifacts import build_table, draw, quoted_cells, reported_cells
 from recompose.tables.due import declaration_digest
@@ -35,7 +34,6 @@ Texts = Mapping[str, str]  # of a cell in a table's CSV, by column of the file; 
 class ArtifactCheck(Judge):
     """A check of one artifact against its lineage, its evaluations, its declaration and the current plan."""
 
-    paper: Paper
     findings: list[Finding] = field(default_factory=list)
     trusts: dict[Key, Trust] = field(default_factory=dict)  # in measured cells
     compared: set[Key] = field(default_factory=set)  # measured cells that were computed again
@@ -45,7 +43,7 @@ class ArtifactCheck(Judge):
         checks = [self._check_presence()]
         if self._has_lineage:
             self.trusts = {key: self.trust(cell) for key, cell in self._cells.items()}
-            is_drawn = is_figure(self.paper, self._name)
+            is_drawn = is_figure(self.paper, self.name)
             numbers = self._check_figure(drawing=drawing) if is_drawn else self._check_table()
             checks += [self._check_origin(), self._check_requests(), numbers, self._check_files()]
         for finding in chain.from_iterable(checks):
@@ -54,17 +52,13 @@ class ArtifactCheck(Judge):
                 self.trusts[key] = self.trusts.get(key, Trust()).worsened(finding.state, finding.text)
 
     @property
-    def _name(self) -> str:
-        return self.artifact.partition("/")[2]
-
-    @property
     def _has_lineage(self) -> bool:
         return self.artifact in self.stored.published.lineages
 
     @cached_property
     def _files(self) -> list[str]:
         """The names of its files, its lineage last."""
-        return artifact_files(self.paper, self._name)
+        return artifact_files(self.paper, self.name)
 
     @cached_property
     def _cells(self) -> dict[Key, Cell]:
@@ -109,7 +103,7 @@ class ArtifactCheck(Judge):
     def _check_requests(self) -> Iterator[Finding]:
         """Find rows and benchmarks that the current plan asks for and the artifact does not show."""
         recorded = {(entry.name, entry.benchmark) for entry in self.lineage.planned}
-        plan, track, artifact = self.stored.work.plan, self.paper.track, self.paper.artifacts[self._name]
+        plan, track, artifact = self.stored.work.plan, self.paper.track, self.paper.artifacts[self.name]
         benchmarks = self.paper.benchmarks_among(plan.benchmarks(track))
         planned = {(name, benchmark) for name in artifact.rows.values() for benchmark in benchmarks}
         new = sorted(pair for pair in planned - recorded if plan.evaluations(track, *pair))
@@ -130,7 +124,7 @@ class ArtifactCheck(Judge):
         """
         made = [cell for cell in self._cells.values() if cell.made_from]
         is_possible = not made or any(map(self._is_reliable, made))
-        table, obstacle = self._remake(lambda: build_table(self._recorded, self.paper, self._name), is_possible)
+        table, obstacle = self._remake(lambda: build_table(self._recorded, self.paper, self.name), is_possible)
         self.compared = {key for key, cell in self._cells.items() if table and self._is_reliable(cell)}
         unknown = {key: cell for key, cell in self._cells.items() if key not in self.compared}
         if obstacle or unknown:
@@ -148,9 +142,9 @@ class ArtifactCheck(Judge):
         """Compare the cells of a table's file and of its lineage with those that its runs give; the unknown ones, of
         which runs do not tell, are those of the lineage.
         """
-        printed = [*reported_cells(self.paper, self._name), *quoted_cells(self.paper.artifacts[self._name])]
+        printed = [*reported_cells(self.paper, self.name), *quoted_cells(self.paper.artifacts[self.name])]
         cells = [*printed, *(due | unknown).values()]
-        expected = cells_in(to_csv(Table(self.paper.name, self._name, "", "", cells)))
+        expected = cells_in(to_csv(Table(self.paper.name, self.name, "", "", cells)))
         file, shown, why = self._files[0], expected, ""
         if (self.folder / file).is_file():
             try:
@@ -206,7 +200,7 @@ class ArtifactCheck(Judge):
 
     def _drawn_numbers(self) -> str:
         """Return the numbers of a figure as the current code draws them."""
-        return draw(self._recorded, self.paper, self._name).csv
+        return draw(self._recorded, self.paper, self.name).csv
 
     def _remake(self, make: Callable[[], T], is_possible: bool) -> tuple[T | None, Finding | None]:
         """Return what the current code makes from the lineage, or why it makes nothing."""
@@ -246,7 +240,7 @@ class ArtifactCheck(Judge):
     def _is_declared_otherwise(self) -> bool:
         """True where the declaration is not the one that the artifact was made from."""
         declared = self.lineage.declared
-        return bool(declared) and declared != declaration_digest(self.paper, self._name)
+        return bool(declared) and declared != declaration_digest(self.paper, self.name)
 
     @property
     def _wrong_value(self) -> str:

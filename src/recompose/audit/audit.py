@@ -42,7 +42,7 @@ def audit(work: Workspace, papers: list[Paper], published: PublishedLineage, *, 
     stored = Stored(work, published, reading=not quick)
     stored.check()
     say("audit: tables, claims and figures", detail=True)
-    checks = [ArtifactCheck(stored, f"{paper.name}/{name}", paper) for paper in papers for name in paper.artifacts]
+    checks = [ArtifactCheck(stored, paper, name) for paper in papers for name in paper.artifacts]
     for check in checks:
         check.check(drawing=not quick)
     # artifacts share the findings of what they rest on

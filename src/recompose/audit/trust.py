@@ -5,7 +5,7 @@ current parameters and code.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import chain
 from pathlib import Path
@@ -14,6 +14,7 @@ from recompose.audit.findings import Finding, Key, Trust
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file, short
 from recompose.metric_cache import metric_code
+from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
 from recompose.plan import Recipe
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
@@ -27,15 +28,19 @@ Reasons = list[tuple[str, str]]  # state and reason
 
 @dataclass
 class Judge:
-    """A judge of the numbers of an artifact, ``<paper>/<name>``."""
+    """A judge of the numbers of an artifact of a paper."""
 
     stored: Stored
-    artifact: str
+    paper: Paper
+    name: str
+    # many cells share theirs
+    _behind: dict[tuple[str, ...], tuple[Reasons, str]] = field(default_factory=dict)
+    _stale: dict[tuple[tuple[str, ...], ...], list[str]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        # many cells share theirs
-        self._behind: dict[tuple[str, ...], tuple[Reasons, str]] = {}
-        self._stale: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    @property
+    def artifact(self) -> str:
+        """Its place among the reports."""
+        return f"{self.paper.name}/{self.name}"
 
     @property
     def lineage(self) -> Lineage:
@@ -45,12 +50,12 @@ class Judge:
     @property
     def folder(self) -> Path:
         """The folder of its files."""
-        return self.stored.work.reports / self.artifact.rpartition("/")[0]
+        return self.stored.work.reports / self.paper.name
 
     def place(self, file: str, key: Key = ("", "", "", "")) -> str:
         """Return the place of one of its files, or of a cell in it."""
         _, view, row, column = key
-        path = f"{self.stored.work.reports_place}/{self.artifact.rpartition('/')[0]}/{file}"
+        path = f"{self.stored.work.reports_place}/{self.paper.name}/{file}"
         return " · ".join(part for part in (path, row, column, view) if part)
 
     def trust(self, cell: Cell) -> Trust:

@@ -156,7 +156,7 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
 def _trust(stored: Stored, artifact: Artifact, cell: Cell) -> Trust:
     """Return the trust in a cell, from the checks of the audit that concern it."""
     stored.compute_metrics(cell.made_from, MetricCache.of)
-    check = ArtifactCheck(stored, artifact.title, artifact.paper)
+    check = ArtifactCheck(stored, artifact.paper, artifact.name)
     check.check()
     return check.trusts[cell.key]
 
