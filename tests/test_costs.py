@@ -71,8 +71,8 @@ LIKE = [  # each is less like a run of csp on the second data set than those bef
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
-        (LIKE, CostEstimate(70.0, ("h, d",))),
-        (LIKE[1:], CostEstimate(60.0, ("h, d",))),
+        (LIKE, CostEstimate(pytest.approx(65.0), ("h, d",))),  # the median of the method's own and its variant's
+        (LIKE[1:], CostEstimate(pytest.approx(60.0), ("h, d",))),
         # the method elsewhere: twice the epochs, 360 images for 140
         (LIKE[2:], CostEstimate(pytest.approx(10.0 * (4 / 2) * 360 / 140), ("h, d",), basis=SIMILAR)),
         (LIKE[3:], CostEstimate(pytest.approx(6.0 * 360 / 140), ("h, d",), basis=SIMILAR)),  # another method

@@ -85,25 +85,23 @@ class Costs:
         return self._estimates[recipe.digest]
 
     def _estimate(self, recipe: Recipe) -> CostEstimate | None:
-        """Return the median of the costs of like recipes, in proportion to epochs and images."""
+        """Return the median of the costs of like recipes, in proportion to epochs and images; where images are not
+        counted, other data takes another time.
+        """
+        images = self._images(recipe)
         for basis, key in likenesses(recipe):
             like = self._stored.get(key) or self._published().get(key, [])
-            scales = [(made, self._scale(recipe, made.recipe, basis)) for made in like]
-            seconds = [scale * made.build.seconds for made, scale in scales if scale]
-            if seconds:
-                where = tuple(sorted({f"{made.build.host}, {made.build.device}" for made, scale in scales if scale}))
+            like = [made for made in like if bool(self._images(made.recipe)) == bool(images)]
+            if like and (images or basis == MEASURED):
+                seconds = [made.build.seconds * self._size(recipe) / self._size(made.recipe) for made in like]
+                where = tuple(sorted({f"{made.build.host}, {made.build.device}" for made in like}))
                 peaks = [made.memory for made in like if made.memory is not None and basis == MEASURED]
                 return CostEstimate(median(seconds), where, max(peaks, default=None), basis)
         return None
 
-    def _scale(self, recipe: Recipe, made: Recipe, basis: str) -> float | None:
-        """Return how many times the epochs and images of another recipe a recipe has; None where it is unknown, as
-        other data takes another time.
-        """
-        images, others = self._images(recipe), self._images(made)
-        if images and others:
-            return _epochs(recipe) / _epochs(made) * images / others
-        return _epochs(recipe) / _epochs(made) if basis == MEASURED else None
+    def _size(self, recipe: Recipe) -> int:
+        """Return the number of epochs, times that of images where it is known."""
+        return _epochs(recipe) * (self._images(recipe) or 1)
 
     def _images(self, recipe: Recipe) -> int:
         """Return the number of images that a recipe goes through, as that of its data; 0 where it is unknown."""
@@ -125,15 +123,14 @@ def likenesses(recipe: Recipe) -> Iterator[tuple[str, Hashable]]:
 
     All share its kind and backbone, which decides most of a cost.
     """
-    labels, common = recipe.labels, (recipe.kind, recipe.track, _backbone_of(recipe))
-    dataset = labels.get("dataset", recipe.name)
-    if "method" not in labels:
-        yield MEASURED, (*common, dataset)
+    common = (recipe.kind, recipe.track, _backbone_of(recipe))
+    method, dataset = recipe.labels.get("method"), recipe.labels.get("dataset", recipe.name)
+    yield MEASURED, (*common, method, dataset)
+    if method:
+        yield SIMILAR, (*common, method)
+        yield SIMILAR, common
+    else:
         yield SIMILAR, (*common, frozenset(recipe.document))  # generated data has other settings than downloaded data
-        return
-    parts = (labels["method"], dataset, labels.get("name"))
-    for size, basis in ((3, MEASURED), (2, MEASURED), (1, SIMILAR), (0, SIMILAR)):
-        yield basis, (*common, *parts[:size])
 
 
 def _epochs(recipe: Recipe) -> int:
