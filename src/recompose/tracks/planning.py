@@ -62,6 +62,16 @@ class Case(NamedTuple):
     settings: MethodSettings  # with None for unused parts
     document: Document  # the settings as plain values; all seeds share them
 
+    @property
+    def title(self) -> str:
+        """What people call its run and its evaluation."""
+        return f"{self.name} on {self.data.name}, seed {self.seed}"
+
+    @property
+    def labels(self) -> Document:
+        """What it is, for people."""
+        return {"name": self.name, "method": self.variant.method, "dataset": self.data.name, "seed": self.seed}
+
 
 @dataclass(frozen=True)
 class Runs(ABC):
@@ -224,7 +234,7 @@ class Runs(ABC):
             "trainer": {"precision": precision, "threads": chosen.threads},
         }
         code = fingerprint([*entry.modules, self.track.training])
-        return self.recipe("runs", case, document, self.run_needs(case), code)
+        return Recipe("runs", case.title, document, self.run_needs(case), code, self.track.name, case.labels)
 
     def scored(self, case: Case, needs: dict[str, Recipe], values: Document, *companions: str) -> Recipe:
         """Return the evaluation of a case: its run, if it is trained, and how it is scored.
@@ -242,12 +252,4 @@ class Runs(ABC):
             source = case.variant.reuse_runs_of
             needs["run"] = self.reused_run(case, source) if source else self.run(case)
         code = fingerprint([*entry.modules, self.track.evaluation, *companions])
-        return self.recipe("evaluations", case, document, needs, code)
-
-    def recipe(
-        self, kind: str, case: Case, document: Document, needs: dict[str, Recipe], code: dict[str, str]
-    ) -> Recipe:
-        """Return a recipe of this track, with its labels for people."""
-        name, data, seed = case.name, case.data.name, case.seed
-        labels = {"name": name, "method": case.variant.method, "dataset": data, "seed": seed}
-        return Recipe(kind, f"{name} on {data}, seed {seed}", document, needs, code, self.track.name, labels)
+        return Recipe("evaluations", case.title, document, needs, code, self.track.name, case.labels)
