@@ -92,6 +92,21 @@ class Recipe:
         return replace(self, needs={role: by_key.get(need.key, need) for role, need in self.needs.items()})
 
 
+def link(described: Mapping[str, Recipe]) -> dict[str, Recipe]:
+    """Return recipes of a file, by key, needs first, each with those of them that it needs."""
+    recipes: dict[str, Recipe] = {}
+
+    def add(key: str) -> None:
+        if key in described and key not in recipes:
+            for need in described[key].needs.values():
+                add(need.key)
+            recipes[key] = described[key].linked(recipes)
+
+    for key in described:
+        add(key)
+    return recipes
+
+
 def closure(recipes: Iterable[Recipe]) -> Iterator[Recipe]:
     """Yield these recipes and all recipes that they need, each once, needed recipes first."""
     visited: set[str] = set()

@@ -88,10 +88,10 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_path: Path) -> None:
     """A name can come from a lineage, a record, a file of reports, or the folder of a data set."""
-    cell = Cell.model_construct(made_from=[name], row=name)
     record = Recipe("evaluations")
-    published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={name: record})})
-    finding = Finding.of("rebuilt", f"results/{name}", f"{name} was {name}", name, remedy=name)
+    cell = Cell.model_construct(made_from=[record.key], row=name)
+    published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={record.key: record})})
+    finding = Finding.of("rebuilt", f"results/{name}", f"{name} was {name}", record.key, remedy=name)
     absent = Finding.of("absent", name, "is not on this disk")
     found = Audit([finding, absent], {name: {("measured", "", name, name): Trust()}}, 1, 0, {})
     bytes_out = io.BytesIO()

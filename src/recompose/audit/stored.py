@@ -56,7 +56,7 @@ class Stored:
         return key in self.published.records and not self[key]
 
     def _find(self, key: str) -> Iterator[Finding]:
-        store, recipe = self.work.store, self.published.recipes[key]
+        store, recipe = self.work.store, self.published.records[key]
         if not store.is_complete(recipe):
             yield absent(key)
             return
@@ -83,7 +83,7 @@ class Stored:
     def check(self) -> None:
         """Check everything, and compute the numbers of all valid evaluations."""
         for key in self.published.records:
-            recipe = self.published.recipes[key]
+            recipe = self.published.records[key]
             self.findings += self[key]
             if recipe.kind == "data" and key in self.on_disk and recipe.track in self.work.catalogue:
                 self.findings += self._check_raw(key, recipe)
@@ -112,7 +112,7 @@ class Stored:
     def compute_metrics(self, keys: Iterable[str], numbers_of: NumbersOf) -> None:
         """Compute the numbers of the valid evaluations among these; those that are not here have the published ones."""
         for key in keys:
-            recipe, values = self.published.recipes[key], self.published.values
+            recipe, values = self.published.records[key], self.published.values
             if recipe.kind == "evaluations" and self.is_reliable(key):
                 self.findings += self._compute_metrics(key, recipe, numbers_of)
             elif key in values and not self.work.store.is_complete(recipe):

@@ -108,7 +108,7 @@ class Judge:
         if not planned:
             return ["it is no longer planned"]
         if others := [key for key in made_from if key not in planned]:
-            reasons = (_changes_to_closest(self.stored.published.recipes[key], planned.values()) for key in others)
+            reasons = (_changes_to_closest(self.stored.published.records[key], planned.values()) for key in others)
             return list(dict.fromkeys(chain.from_iterable(reasons)))
         if planned.keys() - {*made_from}:
             return [f"seeds are missing: it has {len(made_from)} of {len(planned)} evaluations"]

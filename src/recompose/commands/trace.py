@@ -148,7 +148,7 @@ def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
         {key: lineage.records[key] for key in behind},
         {key: builds[key] for key in behind if key in builds},
         next((peer.evidence for peer in beside if peer.evidence), None),
-        [key for key in behind if not work.store.is_complete(published.recipes[key])],
+        [key for key in behind if not work.store.is_complete(published.records[key])],
         {peer.view: peer.text for peer in beside if peer.column == cell.column and peer.view != cell.view},
     )
 

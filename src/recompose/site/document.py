@@ -294,7 +294,7 @@ def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[D
     """
     rows: dict[str, dict[str, Document]] = {}  # method -> row -> settings
     for cell in cells:
-        first = published.recipes.get(cell.made_from[0]) if cell.made_from and cell.aggregate != OVER_ROWS else None
+        first = published.records.get(cell.made_from[0]) if cell.made_from and cell.aggregate != OVER_ROWS else None
         if first and first.kind == "evaluations":
             settings = settings_of(first)
             rows.setdefault(settings["method"], {}).setdefault(cell.row, settings)

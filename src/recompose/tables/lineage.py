@@ -6,7 +6,7 @@ files are validated when they are read, since anybody may have written them.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Self
@@ -19,7 +19,7 @@ from recompose.errors import LineageError, OutdatedLineageError
 from recompose.files import Document, read_json, write_json
 from recompose.metric_cache import COST
 from recompose.parts.cells import Cell, Number
-from recompose.plan import Recipe
+from recompose.plan import Recipe, closure, link
 from recompose.records import Build, LenientModel, complaint
 
 SUFFIX = ".lineage.json"
@@ -63,6 +63,9 @@ class Lineage(LenientModel):
         measured = {key for cell in self.cells if cell.names for key in (*cell.made_from, *cell.missing)}
         if unplanned := measured - planned:
             raise ValueError(f"it has cells of {min(unplanned)}, which is not among its planned evaluations")
+        recipes = link(self.records | self.other_recipes)
+        self.records = {key: recipes[key] for key in self.records}
+        self.other_recipes = {key: recipes[key] for key in self.other_recipes}
         return self
 
     @classmethod
@@ -101,20 +104,9 @@ class Lineage(LenientModel):
         files = document.pop("files")
         write_json(path, document | {"codes": codes, "files": files})
 
-    def closure(self, keys: Iterable[str]) -> Iterator[str]:
-        """Yield these keys and those of everything that they were made from, each once, needs first."""
-        visited: set[str] = set()
-
-        def walk(key: str) -> Iterator[str]:
-            if key in visited or key not in self.records:
-                return
-            visited.add(key)
-            for need in self.records[key].needs.values():
-                yield from walk(need.key)
-            yield key
-
-        for key in keys:
-            yield from walk(key)
+    def closure(self, keys: Iterable[str]) -> list[str]:
+        """Return these keys and those of everything that they were made from, each once, needs first."""
+        return [recipe.key for recipe in closure(self.records[key] for key in keys)]
 
 
 def _expand_codes(document: Document) -> Document:

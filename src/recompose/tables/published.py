@@ -70,27 +70,17 @@ class PublishedLineage:
 
     @cached_property
     def records(self) -> dict[str, Recipe]:
-        """The records of everything behind them: key, such as ``runs/0123456789ab``, -> record."""
+        """The recipes of everything behind them, by key, such as ``runs/0123456789ab``."""
         return {key: record for lineage in self.lineages.values() for key, record in lineage.records.items()}
 
     def cells(self, artifact: str) -> list[Cell]:
         """Return the measured cells of an artifact; a figure has a cell for each of its rows and benchmarks."""
         return self.lineages[artifact].cells
 
-    @cached_property
-    def recipes(self) -> dict[str, Recipe]:
-        """The recipes of everything behind them, by key."""
-        recipes: dict[str, Recipe] = {}
-        for lineage in self.lineages.values():
-            for key in lineage.closure(lineage.records):  # needs come first
-                if key not in recipes:
-                    recipes[key] = lineage.records[key].linked(recipes)
-        return recipes
-
     def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
         """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
         own = (lineage for name, lineage in self.lineages.items() if name.startswith(f"{paper.name}/"))
-        data = (self.recipes.get(lineage.benchmarks.get(benchmark, "")) for lineage in own)
+        data = (self.records.get(lineage.benchmarks.get(benchmark, "")) for lineage in own)
         return any(TRACKS[paper.track].is_synthetic(recipe) for recipe in data if recipe)
 
     @cached_property

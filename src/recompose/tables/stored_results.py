@@ -3,7 +3,6 @@ that were asked for when a lineage was written.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 
 from recompose.files import read_json
@@ -93,14 +92,7 @@ class Recorded(StoredResults):
 
     def __init__(self, work: Workspace, numbers: Values, made: Mapping[str, Build], lineage: Lineage) -> None:
         super().__init__(work, numbers, made)
-        self._lineage = lineage
-
-    @cached_property
-    def _recipes(self) -> dict[str, Recipe]:
-        recipes: dict[str, Recipe] = {}
-        for key, described in {**self._lineage.other_recipes, **self._lineage.records}.items():
-            recipes[key] = described.linked(recipes)
-        return recipes
+        self._lineage, self._recipes = lineage, lineage.other_recipes | lineage.records
 
     def recipe(self, key: str) -> Recipe:
         return self._recipes[key]
