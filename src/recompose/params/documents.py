@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import yaml
 from pydantic import BaseModel
 
-from recompose.errors import ParamsError
+from recompose.errors import ParamsError, RecomposeError
 
 OUTSIDE_FINGERPRINTS = True  # documents hold the values
 
@@ -100,24 +100,25 @@ class Written(NamedTuple):
         return Written({**base.value, **own}, self.origin)
 
 
-def read_file(path: Path, source: str) -> Written:
+def read_file(path: Path, source: str, kind: type[RecomposeError] = ParamsError) -> Written:
     """Return the document of a file, by the name that messages have for it; see ``read_written``."""
     try:
-        return read_written(path.read_text(encoding="utf-8"), source)
+        return read_written(path.read_text(encoding="utf-8"), source, kind)
     except (OSError, UnicodeDecodeError) as error:
         message = f"{source} cannot be read: {error}; is this the folder of the project?"
-        raise ParamsError(message, code="unreadable-file", place=source) from None
+        raise kind(message, code="unreadable-file", place=source) from None
 
 
-def read_written(text: str, source: str) -> Written:
+def read_written(text: str, source: str, kind: type[RecomposeError] = ParamsError) -> Written:
     """Return a document with the line of each value.
 
     Args:
         text: the YAML.
         source: its file, or another name for messages.
+        kind: of the error.
 
     Raises:
-        ParamsError: the text is not YAML, has objects other than plain values, or repeats a key.
+        RecomposeError: the text is not YAML, has objects other than plain values, or repeats a key.
     """
     try:
         loader = _Loader(text)
@@ -128,7 +129,7 @@ def read_written(text: str, source: str) -> Written:
         parts = (getattr(error, "problem", None), getattr(error, "context", None))
         fault = ", ".join(filter(None, parts)) or " ".join(str(error).split())
         place = f"{source}:{mark.line + 1}" if mark else source
-        raise ParamsError(f"{place}: this is not valid YAML: {fault}", code="no-yaml", place=place) from None
+        raise kind(f"{place}: this is not valid YAML: {fault}", code="no-yaml", place=place) from None
 
 
 def _value(loader: _Loader, node: yaml.Node, source: str, start: yaml.Node) -> Written:

@@ -90,11 +90,7 @@ class UserFile(Keyed):
         Raises:
             RecomposeError: it cannot be read or is no YAML, or it has mistakes; the message has a line for each.
         """
-        try:
-            written = read_file(file, source)
-        except ParamsError as error:
-            raise cls.fault(str(error), code=error.code, place=error.place) from None
-        return cls.of(written, **given)
+        return cls.of(read_file(file, source, cls.fault), **given)
 
     @classmethod
     def of(cls, written: Written, /, **given: object) -> Self:
