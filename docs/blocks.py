@@ -16,8 +16,8 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from recompose.main import app
 from recompose.papers.declaration import PRINTED, Paper, all_papers
 from recompose.params.reference import section_reference
-from recompose.parts.metric import Metric
 from recompose.tables.kinds import is_figure
+from recompose.tables.metric import Metric
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Declaration
 from recompose.tracks.track import COSTS, Track

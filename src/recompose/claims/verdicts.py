@@ -25,9 +25,9 @@ from recompose.claims.differences import Difference, Side, number_text
 from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, Estimate, holm
 from recompose.console import pluralize
 from recompose.papers.declaration import Claim, Paper
-from recompose.parts.metric import Metric
 from recompose.parts.results import Results
 from recompose.plan import Recipe
+from recompose.tables.metric import Metric
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Track
 

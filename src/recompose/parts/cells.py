@@ -8,9 +8,9 @@ from typing import Annotated, Any, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from recompose.files import Document
-from recompose.parts.metric import Metric
 from recompose.plan import Recipe
 from recompose.records import LenientModel
+from recompose.tables.metric import Metric
 
 EVERY_SEED = "every seed"  # in place of the seed of a value that no seed changes
 DIFFERENCE = "difference of means over seeds"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell, cell_of
-from recompose.parts.metric import Metric
 from recompose.plan import Plan, Recipe
+from recompose.tables.metric import Metric
 
 if TYPE_CHECKING:
     from recompose.tracks.track import Track

@@ -11,7 +11,7 @@ from pydantic import Field, create_model
 
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Section
-from recompose.parts.metric import Metric
+from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 
 

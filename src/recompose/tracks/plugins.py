@@ -27,7 +27,7 @@ from recompose.params.documents import Written
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import UserFile, nearest
 from recompose.params.sections import Name, Section
-from recompose.parts.metric import Metric
+from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric, named_section
 from recompose.tracks.track import Added, Catalogue, Track
 

@@ -17,9 +17,9 @@ from recompose.params.schema import Params, TrackForm
 from recompose.params.sections import Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.parts.expectations import Above
-from recompose.parts.metric import Metric
 from recompose.parts.results import Cells, Results
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
 from recompose.tracks.planning import Runs

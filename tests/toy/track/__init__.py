@@ -10,9 +10,9 @@ from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params.documents import merged
 from recompose.params.schema import Params
-from recompose.parts.metric import Metric
 from recompose.parts.results import Results
 from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.tables.metric import Metric
 from recompose.tracks.toy.params import FORM
 from recompose.tracks.toy.tables import errors, extremes
 from recompose.tracks.track import Track

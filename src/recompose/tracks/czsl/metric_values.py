@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recompose.parts.metric import Metric
+from recompose.tables.metric import Metric
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.data.pairs import PairData, read_index
 from recompose.tracks.czsl.data.worlds import EVALUATED_SPLITS, World

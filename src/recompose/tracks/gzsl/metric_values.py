@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recompose.parts.metric import Metric
+from recompose.tables.metric import Metric
 from recompose.tracks.gzsl.data.classes import ClassData, read_index
 from recompose.tracks.gzsl.metrics import best_bias, gzsl_report, seen_unseen_curve
 from recompose.tracks.gzsl.scores import ClassScores
