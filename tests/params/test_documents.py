@@ -6,6 +6,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from recompose.errors import ParamsError
+from recompose.params import documents
 from recompose.params.documents import read_document, read_written
 from tests.configuration import SHIPPED
 from tests.errors import raises
@@ -47,7 +48,9 @@ def test_scalars_mean_what_yaml_1_2_says(text: str, value: Any) -> None:
     assert type(read(text)) is type(value)
 
 
+DEEP = ["[" * 100_000, "{a: " * 100_000]
 NO_DOCUMENTS = ["!!int abc", "!!python/name:os.system ''", "a: *b", "&a [*a]", "---\na: 1\n---\nb: 1", "{a: 1, a: 2}"]
+NO_DOCUMENTS += DEEP
 NO_DOCUMENTS += ["a: &a {k: 1}\nb: {<<: [*a, *a], c: 2}", "b: {<<: 3}"]
 
 
@@ -57,9 +60,14 @@ def test_what_is_no_document_of_plain_values_is_an_error(text: str) -> None:
         read(text)
 
 
-def test_aliases_share_no_parts() -> None:
+def test_aliases_share_no_parts_and_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     document = read("a: &x [1]\nb: *x")
     assert document["a"] == document["b"] and document["a"] is not document["b"]
+    text = "\n".join(["a0: &a0 [1, 1]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
+    monkeypatch.setattr(documents, "MOST", 999)  # reading more takes seconds
+    with raises(ParamsError, "no-yaml") as error:
+        read(text)
+    assert "999" in str(error.value)
 
 
 def test_every_value_has_its_line() -> None:

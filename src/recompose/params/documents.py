@@ -5,7 +5,8 @@ of the time of one in Python, resolves the types of YAML 1.2.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,6 +20,8 @@ OUTSIDE_FINGERPRINTS = True  # documents hold the values
 Place = tuple[str | int, ...]  # the keys from the top of a document to a value
 
 MERGE = "<<"  # a key whose section gives the others that are not written
+DEEPEST = 100  # sections within each other: a parser in C ends the process at some ten thousand
+MOST = 1_000_000  # values, counting those of an anchor wherever an alias stands
 BASES = {"0b": 2, "0o": 8, "0x": 16}
 TYPES = {  # of YAML 1.2; what has none of these forms is a text
     "null": r"~|null|Null|NULL|",
@@ -118,12 +121,14 @@ def read_written(text: str, source: str, kind: type[RecomposeError] = ParamsErro
         kind: of the error.
 
     Raises:
-        RecomposeError: the text is not YAML, has objects other than plain values, or repeats a key.
+        RecomposeError: the text is not YAML, has objects other than plain values, repeats a key, or is nested too deep
+            or too large.
     """
     try:
+        _check_depth(text)
         loader = _Loader(text)
         node = loader.get_single_node()
-        return Written(None, f"{source}:1") if node is None else _value(loader, node, source, node)
+        return Written(None, f"{source}:1") if node is None else _value(loader, node, source, node, count(1))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         parts = (getattr(error, "problem", None), getattr(error, "context", None))
@@ -132,11 +137,26 @@ def read_written(text: str, source: str, kind: type[RecomposeError] = ParamsErro
         raise kind(f"{place}: this is not valid YAML: {fault}", code="no-yaml", place=place) from None
 
 
-def _value(loader: _Loader, node: yaml.Node, source: str, start: yaml.Node) -> Written:
-    """Return the value of a node, and the line of the node that it starts with: in a section, of its key."""
+def _check_depth(text: str) -> None:
+    """Check how deep a document is nested, by its events, which need no recursion."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            mark: Any = event.start_mark
+            raise yaml.MarkedYAMLError(problem="it is nested too deep", problem_mark=mark)
+
+
+def _value(loader: _Loader, node: yaml.Node, source: str, start: yaml.Node, numbers: Iterator[int]) -> Written:
+    """Return the value of a node, and the line of the node that it starts with: in a section, of its key.
+
+    ``numbers`` counts all values.
+    """
     origin = f"{source}:{start.start_mark.line + 1}"
+    if next(numbers) > MOST:
+        raise yaml.MarkedYAMLError(problem=f"it has more than {MOST} values", problem_mark=node.start_mark)
     if isinstance(node, yaml.SequenceNode):
-        return Written([_value(loader, item, source, item) for item in node.value], origin)
+        return Written([_value(loader, item, source, item, numbers) for item in node.value], origin)
     if not isinstance(node, yaml.MappingNode):
         return Written(loader.construct_object(node), origin)
     values: dict[Any, Written] = {}
@@ -145,7 +165,7 @@ def _value(loader: _Loader, node: yaml.Node, source: str, start: yaml.Node) -> W
         if name is None or name in values:
             fault = "a key is a text" if name is None else f"the key {name} is repeated"
             raise yaml.MarkedYAMLError(problem=fault, problem_mark=key.start_mark)
-        values[name] = _value(loader, value, source, key)
+        values[name] = _value(loader, value, source, key, numbers)
     inherited = values.pop(MERGE, Written({}, origin))
     if not isinstance(inherited.value, dict):
         raise yaml.MarkedYAMLError(problem=f"{MERGE} takes one section", problem_mark=node.start_mark)
