@@ -39,6 +39,7 @@ class PlannedItem:
     folder: str
     title: str
     method: str  # of a run or an evaluation, otherwise the recipe's name
+    name: str  # of a run's or an evaluation's variant, otherwise as the method
     papers: tuple[str, ...]  # that need a run or an evaluation
     new: bool  # true where only the edited parameters ask for it
     complete: bool
@@ -97,11 +98,13 @@ def _planned_items(work: Workspace, costs: Costs, planned: set[str]) -> Iterator
     by_paper = {paper.name: needed_by(work.plan, paper) for paper in work.papers}
     for recipe in work.plan.recipes:
         complete = work.store.is_complete(recipe)
+        method = str(recipe.labels.get("method", recipe.name))
         yield PlannedItem(
             recipe.kind,
             recipe.folder,
             recipe.name,
-            str(recipe.labels.get("method", recipe.name)),
+            method,
+            str(recipe.labels.get("name", method)),
             tuple(paper for paper, digests in by_paper.items() if recipe.digest in digests),
             recipe.digest not in planned,
             complete,
@@ -182,7 +185,10 @@ def groups_table(plan: WorkPlan) -> Table:
         missing, new = [item for item in members if not item.complete], [item for item in members if item.new]
         if missing or new or not plan.edits:
             methods = {item.method for item in new or members}
-            cells = [", ".join(papers) or "no paper", methods.pop() if len(methods) == 1 else str(len(methods))]
+            variants = len({item.name for item in new or members} - methods)
+            count = methods.pop() if len(methods) == 1 else str(len(methods))
+            count += f" + {pluralize(variants, 'variant')}" if variants else ""
+            cells = [", ".join(papers) or "no paper", count]
             cells += [_completeness(members, kind) for kind in TRAINED]
             table.add_row(*map(line, [*cells, *([str(len(new))] if plan.edits else ()), _duration(missing)]))
     return table
