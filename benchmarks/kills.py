@@ -57,7 +57,7 @@ def kill_all(process: subprocess.Popen[bytes], _: Random) -> str:
 
 def kill_worker(process: subprocess.Popen[bytes], rng: Random) -> str:
     """Kill the server of jobs or one of its children, as a system without memory does; Snakemake goes on."""
-    named = "recompose.worker.server"
+    named = "recompose.workflow.worker.server"
     with suppress(psutil.NoSuchProcess, IndexError):
         below = psutil.Process(process.pid).children(recursive=True)
         victim = rng.choice([each for each in below if named in " ".join(each.cmdline())])

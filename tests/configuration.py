@@ -11,7 +11,7 @@ from recompose.files import Document, write_json
 from recompose.params.documents import Written, read_document, read_written
 from recompose.params.loading import load
 from recompose.params.schema import Params
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 

@@ -20,7 +20,7 @@ from filelock import FileLock
 from hypothesis import settings
 from ruamel.yaml import YAML
 
-from recompose.job_server import ADDRESS, start_server
+from recompose.workflow.job_server import ADDRESS, start_server
 from recompose.workspace import Workspace
 from tests.configuration import edit, new_workspace
 
@@ -118,7 +118,7 @@ class Project:
 
     def recompose(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run the command line, in the server of jobs, which has made the imports."""
-        return self.call(sys.executable, "-m", "recompose.worker", *arguments, check=check)
+        return self.call(sys.executable, "-m", "recompose.workflow.worker", *arguments, check=check)
 
     def start(self, *command: str, **variables: str) -> "subprocess.Popen[str]":
         """Start a command in the project, in a process group of its own."""

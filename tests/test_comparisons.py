@@ -15,7 +15,7 @@ from recompose.claims.estimates import holm
 from recompose.claims.verdicts import ClaimTests
 from recompose.errors import PlanError
 from recompose.papers.comparison import compared_variants
-from recompose.plan import Plan, TrackPlan
+from recompose.recipes.plan import Plan, TrackPlan
 from recompose.tables.due import planned_recipes
 from recompose.tables.measured import against
 from recompose.tracks import TRACKS

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from recompose.fingerprint import ROOT
+from recompose.recipes.fingerprint import ROOT
 
 pytestmark = pytest.mark.slow
 

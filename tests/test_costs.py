@@ -18,9 +18,9 @@ from recompose.costs import (
 )
 from recompose.data.content import CONTENT
 from recompose.files import SCRATCH, write_json
-from recompose.plan import Recipe, closure
 from recompose.progress import FILE
-from recompose.records import Build
+from recompose.recipes.plan import Recipe, closure
+from recompose.recipes.records import Build
 from recompose.workspace import Workspace
 from tests.audit.invented import lineage_of
 from tests.configuration import MADE, PROGRESS, complete, write_params

@@ -21,10 +21,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from typer.core import TyperCommand, TyperGroup
 
-from recompose.graph import Graph
 from recompose.main import app
 from recompose.papers.declaration import PAPERS, all_papers
 from recompose.tables.kinds import artifact_files
+from recompose.workflow.graph import Graph
 from tests.configuration import write_params
 from tests.conftest import BIN, ROOT
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from recompose import fingerprint as module
 from recompose.errors import PluginError
+from recompose.recipes import fingerprint as module
 from tests.errors import raises
 
 SOURCE = '''

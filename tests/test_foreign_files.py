@@ -21,7 +21,7 @@ from recompose.data.archives import extract
 from recompose.data.pictures import Picture
 from recompose.errors import RecomposeError
 from recompose.params.loading import load_params
-from recompose.records import Record
+from recompose.recipes.records import Record
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data.compositional import read_metadata, read_pairs
 from recompose.tracks.czsl.data.glove import read_glove

@@ -8,12 +8,12 @@ import pytest
 
 from recompose.costs import SIMILAR, CostEstimate
 from recompose.errors import ChangedError, DamagedError, PlanError
-from recompose.graph import ArtifactJob, Graph, Job, _memory, _minutes, order_papers
-from recompose.job_server import ADDRESS
 from recompose.phases import passes
-from recompose.plan import Recipe, closure
-from recompose.recipe_files import read_recipes, recipe_file, write_recipes
-from recompose.snakemake_call import GRAPH, Call
+from recompose.recipes.plan import Recipe, closure
+from recompose.recipes.recipe_files import read_recipes, recipe_file, write_recipes
+from recompose.workflow.graph import ArtifactJob, Graph, Job, _memory, _minutes, order_papers
+from recompose.workflow.job_server import ADDRESS
+from recompose.workflow.snakemake_call import GRAPH, Call
 from recompose.workspace import Workspace
 from tests.configuration import complete, new_workspace
 from tests.errors import raises
@@ -136,7 +136,7 @@ def test_only_what_computes_with_a_backbone_asks_for_gpus(
 ) -> None:
     edits = (f"profiles.demo.trainer.accelerator={accelerator}", f"profiles.demo.trainer.devices={devices}")
     work = new_workspace(tmp_path, "demo", *edits)
-    monkeypatch.setattr("recompose.graph.Workspace", lambda root: work)
+    monkeypatch.setattr("recompose.workflow.graph.Workspace", lambda root: work)
     graph = graph_of(work)
     assert graph.uses_gpus == bool(gpus)
     for recipe in work.plan.recipes:
@@ -231,7 +231,7 @@ def test_a_recipe_that_is_absent_forged_or_of_other_code_is_not_made(work: Works
         path.write_text(json.dumps([written[0] | change]))
         with raises(PlanError, "no-recipe"):
             read_recipes(work.store, data.key)
-    other = Recipe(data.kind, data.name, data.document, {}, {**data.code, "recompose.plan": "0"}, data.track)
+    other = Recipe(data.kind, data.name, data.document, {}, {**data.code, "recompose.recipes.plan": "0"}, data.track)
     write_recipes(work.results, [[other]])
     with raises(ChangedError, "changed-code"):
         read_recipes(work.store, other.key)

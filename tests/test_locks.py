@@ -6,7 +6,7 @@ from threading import Event, Thread
 import pytest
 
 from recompose.errors import BusyError
-from recompose.locks import make_once, sole_writer
+from recompose.recipes.locks import make_once, sole_writer
 from tests.errors import raises
 
 

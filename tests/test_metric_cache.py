@@ -9,10 +9,10 @@ import pytest
 from recompose import metric_cache as module
 from recompose.digest import digest, short
 from recompose.errors import DamagedError
-from recompose.fingerprint import fingerprint
 from recompose.metric_cache import MetricCache
-from recompose.plan import Recipe
-from recompose.store import Store
+from recompose.recipes.fingerprint import fingerprint
+from recompose.recipes.plan import Recipe
+from recompose.recipes.store import Store
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 

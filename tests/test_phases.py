@@ -12,7 +12,7 @@ from recompose.errors import DamagedError, DataError, DownloadError, FailedError
 from recompose.files import read_json
 from recompose.params.sections import GivenGrids
 from recompose.phases import PHASES, make
-from recompose.plan import Planner, Recipe, closure
+from recompose.recipes.plan import Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace

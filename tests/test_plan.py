@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from recompose.digest import digest
 from recompose.errors import PlanError
 from recompose.papers.declaration import PAPERS, Variant, load_paper
-from recompose.plan import Plan, Planner, Recipe, closure
+from recompose.recipes.plan import Plan, Planner, Recipe, closure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import params_text, parse_params
@@ -185,13 +185,13 @@ def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_
         ("recompose.tracks.czsl.metric_values", "", ""),
         ("recompose.tracks.czsl.metrics.czsl", "", ""),
         ("recompose.progress", "", ""),
-        ("recompose.store", "", ""),
+        ("recompose.recipes.store", "", ""),
     ],
 )
 def test_an_edit_of_code_remakes_its_users(
     monkeypatch: pytest.MonkeyPatch, edited: str, trained: str, scored: str
 ) -> None:
-    from recompose import plan as shared
+    from recompose.recipes import plan as shared
     from recompose.tracks import planning
 
     old, expected = set(digests(plan_of().recipes)), (group(trained), group(scored))

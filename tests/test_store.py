@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from recompose import store as module
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, UnknownError
-from recompose.plan import Recipe
-from recompose.records import Build, StoredFile
-from recompose.store import Store
+from recompose.recipes import store as module
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import Build, StoredFile
+from recompose.recipes.store import Store
 from tests.errors import raises
 
 RECIPE = Recipe("features", "three", {"size": 3})
@@ -109,7 +109,9 @@ def test_a_build_asks_whether_the_code_of_its_plugins_is_committed(
     monkeypatch.setattr(
         module, "state_of_sources", lambda _, others: asked.append(others) or {"commit": None, "dirty": None}
     )
-    code = dict.fromkeys(("my_store_plugin.model", "my_store_plugin.gone", "recompose.plan", "nobodys.model"), "1")
+    code = dict.fromkeys(
+        ("my_store_plugin.model", "my_store_plugin.gone", "recompose.recipes.plan", "nobodys.model"), "1"
+    )
     make(store, Recipe("runs", "mine", {}, code=code))
     assert asked == [{tmp_path / "my_store_plugin/model.py"}]
 

@@ -16,9 +16,9 @@ from recompose.data.content import raw_files
 from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json
 from recompose.phases import PHASES, needs_gpu
-from recompose.plan import Plan, Recipe
 from recompose.progress import read_progress
-from recompose.records import COSTS, RECORD, Build, Record, flat
+from recompose.recipes.plan import Plan, Recipe
+from recompose.recipes.records import COSTS, RECORD, Build, Record, flat
 from recompose.tables.lineage import SUFFIX, Lineage, Made
 from recompose.workspace import Workspace
 

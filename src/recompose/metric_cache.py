@@ -9,9 +9,9 @@ from math import isfinite
 
 from recompose.digest import digest, short
 from recompose.files import Document, read_json, write_json
-from recompose.fingerprint import fingerprint
-from recompose.plan import Recipe
-from recompose.records import COSTS
+from recompose.recipes.fingerprint import fingerprint
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import COSTS
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 

@@ -19,9 +19,9 @@ from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError, FailedError, error_text
 from recompose.files import write_atomically, write_json
 from recompose.params.sections import Backbone, Bundled, Classifier, Pretrained, Released
-from recompose.plan import CORPORA, Recipe, closure
 from recompose.progress import say
-from recompose.store import ERROR
+from recompose.recipes.plan import CORPORA, Recipe, closure
+from recompose.recipes.store import ERROR
 from recompose.tracks.track import Track
 from recompose.training.devices import own_devices
 from recompose.training.hardware import Hardware

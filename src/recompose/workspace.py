@@ -14,8 +14,8 @@ from recompose.params.documents import Written, read_file
 from recompose.params.loading import PARAMS, load
 from recompose.params.mistakes import Problem, key_of
 from recompose.params.schema import Params
-from recompose.plan import Plan, Planner, Recipe
-from recompose.store import Store
+from recompose.recipes.plan import Plan, Planner, Recipe
+from recompose.recipes.store import Store
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Plugin, find_plugins, with_plugins
 from recompose.tracks.track import Catalogue

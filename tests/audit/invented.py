@@ -5,8 +5,8 @@ invented.
 from collections.abc import Iterable
 from typing import Any
 
-from recompose.fingerprint import fingerprint
-from recompose.plan import Recipe, closure
+from recompose.recipes.fingerprint import fingerprint
+from recompose.recipes.plan import Recipe, closure
 from recompose.tables.lineage import Lineage
 from recompose.tracks import TRACKS
 

@@ -14,7 +14,7 @@ from recompose.audit.findings import Audit, Finding, Trust
 from recompose.commands.audit import show_findings
 from recompose.main import app
 from recompose.parts.cells import Cell
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tables.lineage import MADE, Lineage, Made
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from recompose import fingerprint as fingerprints
 from recompose.audit.audit import audit
 from recompose.audit.findings import CODES, STATES, Audit
 from recompose.commands.status import store_item
 from recompose.commands.trace import Artifact, trace
+from recompose.recipes import fingerprint as fingerprints
 from recompose.site.document import Site
 from recompose.tables import caveats
 from recompose.tables.caveats import committed_since

@@ -16,9 +16,9 @@ from recompose.audit.trust import Judge, changes
 from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.papers.declaration import Artifact, Paper
-from recompose.plan import Plan, Recipe, TrackPlan
-from recompose.records import Record
-from recompose.store import Store
+from recompose.recipes.plan import Plan, Recipe, TrackPlan
+from recompose.recipes.records import Record
+from recompose.recipes.store import Store
 from recompose.tables import caveats
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.caveats import MAX_KEYS

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from recompose.commands.downstream import show_downstream
 from recompose.main import app
-from recompose.plan import Recipe, closure
+from recompose.recipes.plan import Recipe, closure
 from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
 from tests.audit.invented import cell_of, lineage_of

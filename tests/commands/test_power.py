@@ -25,8 +25,8 @@ from recompose.commands.power import sentences
 from recompose.costs import CostEstimate, Costs
 from recompose.digest import sha256_file
 from recompose.errors import PlanError
-from recompose.plan import Recipe
-from recompose.store import Store
+from recompose.recipes.plan import Recipe
+from recompose.recipes.store import Store
 from recompose.tables.lineage import VALUES, ReportIndex, values_text
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import PROFILE, Workspace

@@ -11,7 +11,7 @@ from rich.console import Console
 from recompose.commands.status import current_status, needed_by, show
 from recompose.files import write_json
 from recompose.papers.declaration import Claim, Margin, Paper
-from recompose.plan import Recipe, closure
+from recompose.recipes.plan import Recipe, closure
 from recompose.workspace import Workspace
 from tests.configuration import PROGRESS
 from tests.tables.fakes import paper_of

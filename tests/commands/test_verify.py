@@ -38,7 +38,7 @@ from recompose.commands.verify import (
 from recompose.digest import sha256_file
 from recompose.parts.cells import Cell
 from recompose.phases import PHASES
-from recompose.plan import Recipe, closure
+from recompose.recipes.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.lineage import MADE, VALUES, Made, ReportIndex, lineage_path, values_text
 from recompose.tables.published import PublishedLineage

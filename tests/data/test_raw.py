@@ -13,7 +13,7 @@ from recompose.data.raw import draw_once
 from recompose.data.tracking import TRACKED, track, tracked
 from recompose.digest import sha256_file
 from recompose.errors import DataError
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.workspace import Workspace
 from tests.conftest import ROOT
 from tests.errors import raises

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from recompose.errors import DamagedError, DataError, PlanError, RecomposeError
 from recompose.harness.items import ItemSheet, differing_items, item_sheet, outcomes, worst_items
 from recompose.main import app
-from recompose.plan import Plan, Recipe, TrackPlan
+from recompose.recipes.plan import Plan, Recipe, TrackPlan
 from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.suites.catalogue import read_suite

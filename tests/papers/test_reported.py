@@ -9,7 +9,7 @@ import pytest
 
 from recompose.papers.declaration import FOLDER, PAPERS, Claim, Flag, Paper, Variant, load_paper
 from recompose.papers.printed import number_in
-from recompose.records import flat as values_in
+from recompose.recipes.records import flat as values_in
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.czsl.catalogue import Czsl

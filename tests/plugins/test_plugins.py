@@ -10,9 +10,9 @@ import pytest
 from recompose.commands import store
 from recompose.data.tracking import tracked
 from recompose.errors import ParamsError, PlanError, PluginError
-from recompose.fingerprint import fingerprint
 from recompose.metric_cache import MetricCache, metric_code
-from recompose.plan import Recipe
+from recompose.recipes.fingerprint import fingerprint
+from recompose.recipes.plan import Recipe
 from recompose.tables.due import artifact_recipe
 from recompose.tracks import TRACKS
 from recompose.tracks.plugins import FILE

@@ -16,8 +16,8 @@ from recompose.errors import ArgumentError, ParamsError
 from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.params.documents import merged
-from recompose.plan import closure
-from recompose.records import flat
+from recompose.recipes.plan import closure
+from recompose.recipes.records import flat
 from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
 from recompose.tables.stored_results import StoredResults

@@ -18,8 +18,8 @@ from recompose.audit.findings import UNCHECKED, Audit, Finding, Trust
 from recompose.claims.cells import PARTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
-from recompose.plan import Recipe
-from recompose.records import Build
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import Build
 from recompose.site.build import notes_html, page
 from recompose.site.document import Site
 from recompose.site.scope import scope_of

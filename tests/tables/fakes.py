@@ -7,7 +7,7 @@ from typing import Any
 
 from recompose.papers.declaration import Artifact, Claim, Paper
 from recompose.parts.cells import Cell
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.catalogue import METHODS
 

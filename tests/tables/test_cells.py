@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import t as student
 
 from recompose.parts.expectations import Above, Expectation, mean_of
-from recompose.plan import Recipe, closure
-from recompose.records import Build, Record
+from recompose.recipes.plan import Recipe, closure
+from recompose.recipes.records import Build, Record
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.measured import intervals, metrics
 from recompose.tracks import TRACKS

@@ -4,7 +4,7 @@ from typing import Any
 
 from recompose.papers.declaration import View
 from recompose.parts.results import shared_replicates
-from recompose.plan import Plan, Recipe, TrackPlan
+from recompose.recipes.plan import Plan, Recipe, TrackPlan
 from recompose.tables.artifacts import seeds_note
 from recompose.tables.due import evaluations_of
 from recompose.tables.measured import metrics

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from recompose.fingerprint import path_of
+from recompose.recipes.fingerprint import path_of
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import catalogue as czsl
 from recompose.tracks.gzsl import catalogue as gzsl

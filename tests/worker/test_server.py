@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from recompose.interrupts import INTERRUPTED
-from recompose.job_server import ADDRESS
-from recompose.worker.client import FAILED
+from recompose.workflow.job_server import ADDRESS
+from recompose.workflow.worker.client import FAILED
 from tests.conftest import wait_for
 
 # a server whose command line runs its first argument as Python: it imports nothing that takes a while
 SERVER = """
 import sys, types
-from recompose.worker.server import serve
+from recompose.workflow.worker.server import serve
 
 def preload():
     command_line = types.ModuleType("recompose.cli")
@@ -81,7 +81,7 @@ def server(address: str) -> Iterator[Process]:
 def client(address: str, *arguments: str, folder: Path | None = None, output: int = subprocess.PIPE) -> Process:
     """A client that has asked for a command."""
     return subprocess.Popen(
-        [sys.executable, "-m", "recompose.worker", *arguments],
+        [sys.executable, "-m", "recompose.workflow.worker", *arguments],
         cwd=folder,
         env=os.environ | {ADDRESS: address, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=output,

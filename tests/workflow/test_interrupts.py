@@ -58,7 +58,7 @@ def test_server_and_children_end_with_the_workflow(
     with a_job_that_waits(trained):
         process = trained.start(*SNAKEMAKE)
         until_a_job_waits(trained, process)
-        assert any("-m recompose.worker.server" in command for _, command in processes_of(process.pid))
+        assert any("-m recompose.workflow.worker.server" in command for _, command in processes_of(process.pid))
         interrupt(process.pid)
         output = process.communicate(timeout=PATIENCE)[1]
         left = list(processes_of(process.pid))

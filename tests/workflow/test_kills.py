@@ -49,7 +49,7 @@ def kill_what_makes_and_all(process: "subprocess.Popen[str]") -> None:
 
 def _killed_children(process: "subprocess.Popen[str]") -> int:
     """Kill the server's children and count those that were alive."""
-    servers = {pid for pid, command in processes_of(process.pid) if "-m recompose.worker.server" in command}
+    servers = {pid for pid, command in processes_of(process.pid) if "-m recompose.workflow.worker.server" in command}
     killed = 0
     for pid in servers:
         if parent_of(pid) in servers:

@@ -48,7 +48,7 @@ rule table:
         "table {wildcards.artifact}"
     priority: 1000
     shell:
-        "python -m recompose.worker artifacts {wildcards.artifact} 2>&1 | tee {log}"
+        "python -m recompose.workflow.worker artifacts {wildcards.artifact} 2>&1 | tee {log}"
 
 
 use rule table as figure with:
@@ -82,7 +82,7 @@ rule page:
     message:
         "the page, with an audit of everything in it"
     shell:
-        "python -m recompose.worker report > results/logs/summary.txt 2> {log}"
+        "python -m recompose.workflow.worker report > results/logs/summary.txt 2> {log}"
 
 
 rule artifacts:

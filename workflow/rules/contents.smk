@@ -38,7 +38,7 @@ for _rule, _kind, _digests in graph.rules():
             **(RESOURCES if call.scheduled or graph.uses_gpus else {}),
         retries: 1  # on a cluster with more memory and time; an ended run resumes from its last whole epoch
         shell:
-            "python -m recompose.worker make --recipe {output} {params.again} > {log} 2>&1"
+            "python -m recompose.workflow.worker make --recipe {output} {params.again} > {log} 2>&1"
 
 
 def ends(*kinds):

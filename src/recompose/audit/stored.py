@@ -8,9 +8,9 @@ from recompose.audit.findings import REMAKE, UNCHECKED, Finding
 from recompose.data.content import changed_files, raw_files
 from recompose.errors import DamagedError
 from recompose.metric_cache import COST, MetricCache
-from recompose.plan import Recipe
-from recompose.records import RECORD, Record
-from recompose.records import remedy as store_remedy
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import RECORD, Record
+from recompose.recipes.records import remedy as store_remedy
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace

@@ -16,7 +16,7 @@ from recompose.digest import sha256_file, short
 from recompose.metric_cache import metric_code
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.differing import differing
 from recompose.tables.due import planned_recipes

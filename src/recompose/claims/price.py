@@ -15,7 +15,7 @@ from recompose.claims.estimates import ALPHA, POWER
 from recompose.claims.verdicts import UNDECIDED, ClaimTests, TestedComparison
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results
-from recompose.plan import Recipe, closure
+from recompose.recipes.plan import Recipe, closure
 
 if TYPE_CHECKING:
     import numpy as np

@@ -26,7 +26,7 @@ from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, Estimate, holm
 from recompose.console import pluralize
 from recompose.papers.declaration import Claim, Paper
 from recompose.parts.results import Results
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tables.metric import Metric
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Track

@@ -22,7 +22,7 @@ from recompose.metric_cache import COST as COST_PREFIX
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
 from recompose.programs import git
-from recompose.records import LenientModel
+from recompose.recipes.records import LenientModel
 from recompose.tables.lineage import MADE, SUFFIX, Made
 from recompose.workspace import Workspace
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from recompose.console import line, new_table, print_json
 from recompose.files import Document
 from recompose.params.mistakes import key_of
-from recompose.records import RECORD, Record
+from recompose.recipes.records import RECORD, Record
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.workspace import Workspace
 

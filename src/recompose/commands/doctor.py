@@ -17,7 +17,7 @@ from recompose.data.upstream import expectation, lock_entries
 from recompose.environment import LOCK, PACKAGES, processor_name
 from recompose.params.sections import Bundled, Classifier, Released, Trainer
 from recompose.phases import asset_fault, track_of
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.workspace import Workspace
 
 FINE, WARNING, STOPS = ("fine", "warning", "stops")

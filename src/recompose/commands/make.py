@@ -5,9 +5,9 @@ from pathlib import Path
 
 from recompose import phases
 from recompose.commands.places import CellPlace, find_paper, one_of, place_text
-from recompose.plan import closure
 from recompose.progress import be_quiet, printable
-from recompose.recipe_files import read_recipes, recipe_file
+from recompose.recipes.plan import closure
+from recompose.recipes.recipe_files import read_recipes, recipe_file
 from recompose.tables.artifacts import measured_cells
 from recompose.tables.due import cell_recipes
 from recompose.tables.published import PublishedLineage

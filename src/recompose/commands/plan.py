@@ -23,7 +23,7 @@ from recompose.console import (
 )
 from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
 from recompose.phases import PHASES, TRAINED, gpus_of
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tables.due import artifact_recipe, due_counts, planned_recipes
 from recompose.tables.published import read_lineages
 from recompose.workspace import Workspace

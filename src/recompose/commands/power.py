@@ -12,7 +12,7 @@ from recompose.costs import Costs
 from recompose.errors import PlanError
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tables.lineage import Made, read_values
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace

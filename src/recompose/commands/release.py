@@ -24,7 +24,7 @@ from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
 from recompose.files import read_json, write_atomically
 from recompose.papers.declaration import COMPARISONS, Paper
-from recompose.records import LenientModel
+from recompose.recipes.records import LenientModel
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 

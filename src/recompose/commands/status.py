@@ -15,10 +15,10 @@ from recompose.costs import Costs, TimeLeft, time_left
 from recompose.errors import DamagedError
 from recompose.papers.declaration import Paper
 from recompose.phases import TRAINED
-from recompose.plan import Plan, Recipe, closure
 from recompose.progress import Progress, read_progress
-from recompose.records import LOG
-from recompose.store import ERROR
+from recompose.recipes.plan import Plan, Recipe, closure
+from recompose.recipes.records import LOG
+from recompose.recipes.store import ERROR
 from recompose.tables.due import due_counts
 from recompose.workspace import Workspace
 

@@ -20,14 +20,14 @@ from recompose.commands.places import find_artifact, place_text
 from recompose.console import counted, first, line, print_json, print_line
 from recompose.digest import short
 from recompose.errors import LineageError, RecomposeError, TraceError
-from recompose.fingerprint import path_of
 from recompose.metric_cache import MetricCache
 from recompose.palette import STATES
 from recompose.papers.declaration import CLAIMS, Paper
 from recompose.params.mistakes import nearest
 from recompose.parts.cells import Cell, ClaimEvidence, ComparisonEvidence
-from recompose.plan import Recipe
-from recompose.records import Build, code_text, flat
+from recompose.recipes.fingerprint import path_of
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import Build, code_text, flat
 from recompose.tables.artifacts import reported_cells
 from recompose.tables.index import builds_of
 from recompose.tables.lineage import Lineage, lineage_path

@@ -33,9 +33,9 @@ from recompose.errors import PlanError
 from recompose.interrupts import end_children
 from recompose.metric_cache import MetricCache
 from recompose.parts.cells import Cell
-from recompose.plan import Recipe, closure
 from recompose.progress import be_quiet, say
-from recompose.records import Build
+from recompose.recipes.plan import Recipe, closure
+from recompose.recipes.records import Build
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace

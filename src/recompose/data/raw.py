@@ -9,10 +9,10 @@ from recompose.data.archives import extract
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder
-from recompose.locks import make_once
 from recompose.params.sections import Archive
-from recompose.plan import Recipe
 from recompose.progress import say
+from recompose.recipes.locks import make_once
+from recompose.recipes.plan import Recipe
 
 
 def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:

@@ -9,7 +9,7 @@ import yaml
 
 from recompose.files import write_text
 from recompose.params.documents import read_document
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 
 TRACKED = "data.dvc"
 

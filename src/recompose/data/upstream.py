@@ -20,10 +20,10 @@ from pydantic import Field, TypeAdapter, ValidationError
 from recompose.digest import sha256_file
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, sync, write_json
-from recompose.locks import lock_below
 from recompose.params.sections import Digest, Section
 from recompose.progress import say
-from recompose.records import complaint
+from recompose.recipes.locks import lock_below
+from recompose.recipes.records import complaint
 
 LOCK = "archives.lock"
 PARAMETERS = "params.yaml"

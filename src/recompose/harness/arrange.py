@@ -23,8 +23,8 @@ from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
 from recompose.files import fresh_folder, link, write_atomically
 from recompose.harness.survey import survey
-from recompose.locks import lock_below
 from recompose.progress import say
+from recompose.recipes.locks import lock_below
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES, Source
 from recompose.tracks.vlc.data.suite import files
 from recompose.tracks.vlc.suites.catalogue import format_of, read_suite

@@ -28,8 +28,8 @@ from recompose.files import read_json
 from recompose.harness.encoding import Preprocess
 from recompose.harness.own_model import one_line
 from recompose.params.mistakes import nearest
-from recompose.records import RECORD, Record
-from recompose.store import Store
+from recompose.recipes.records import RECORD, Record
+from recompose.recipes.store import Store
 from recompose.tracks.building import CHECKPOINT, Document, TypedSettings
 from recompose.tracks.vlc.building import Tokenizer, restore_clip
 from recompose.tracks.vlc.sigmoid import Sigmoid, sigmoid_of

@@ -26,10 +26,10 @@ from recompose.data.pictures import Picture, check_resize
 from recompose.digest import digest
 from recompose.errors import DataError
 from recompose.files import fresh_folder, read_json, write_json
-from recompose.fingerprint import fingerprint
 from recompose.harness.evaluation import Precision
 from recompose.harness.own_model import SIDE
 from recompose.progress import say
+from recompose.recipes.fingerprint import fingerprint
 from recompose.tracks.vlc.building import Tokenizer
 from recompose.tracks.vlc.data.index import texts_of
 from recompose.tracks.vlc.data.suite import Suite

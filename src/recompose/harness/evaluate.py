@@ -32,8 +32,8 @@ from recompose.harness.evaluation import EvaluationRequest, EvaluationRow, Evalu
 from recompose.harness.own_model import is_own, load_own_model
 from recompose.harness.stored_evaluation import RESULTS, digests
 from recompose.harness.survey import SurveyedSuite, suites_present, survey, without_images
-from recompose.locks import sole_writer
 from recompose.progress import say
+from recompose.recipes.locks import sole_writer
 from recompose.tracks.vlc.data.index import write_suites
 from recompose.tracks.vlc.data.suite import Suite
 from recompose.tracks.vlc.sigmoid import Sigmoid

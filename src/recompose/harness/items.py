@@ -12,7 +12,7 @@ from recompose.console import first
 from recompose.errors import DataError, PlanError
 from recompose.harness.stored_evaluation import content_of, read_evaluation, require_suite, scored_part
 from recompose.params.mistakes import nearest
-from recompose.plan import Plan, Recipe
+from recompose.recipes.plan import Plan, Recipe
 from recompose.tracks.vlc import VLC
 from recompose.tracks.vlc.data.formats.reading import read_lines
 from recompose.tracks.vlc.data.index import read_suites

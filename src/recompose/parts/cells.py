@@ -8,8 +8,8 @@ from typing import Annotated, Any, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from recompose.files import Document
-from recompose.plan import Recipe
-from recompose.records import LenientModel
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import LenientModel
 from recompose.tables.metric import Metric
 
 EVERY_SEED = "every seed"  # in place of the seed of a value that no seed changes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell, cell_of
-from recompose.plan import Plan, Recipe
+from recompose.recipes.plan import Plan, Recipe
 from recompose.tables.metric import Metric
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, rows_of
 from recompose.parts.style import Drawing, panels
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 
 UNSEEN, SEEN = "unseen", "seen"  # the accuracy that rises and the one that falls
 GRID = 101  # points of the rising accuracy on each curve

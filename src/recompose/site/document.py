@@ -14,8 +14,8 @@ from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Claim, Paper
 from recompose.params.schema import Params
 from recompose.parts.cells import Cell
-from recompose.plan import Recipe
-from recompose.records import Build, code_text, flat
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import Build, code_text, flat
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import scope_of
 from recompose.tables.artifacts import ABOUT, reported_cells

@@ -10,8 +10,8 @@ from PIL import Image
 from recompose.claims.outcome import span
 from recompose.console import pluralize
 from recompose.files import Document
-from recompose.plan import Recipe
-from recompose.records import flat
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import flat
 from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
 

@@ -14,8 +14,8 @@ from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
 from recompose.parts.cells import Cell, Table
 from recompose.parts.results import Results, rows_of
-from recompose.plan import Recipe, closure
 from recompose.progress import say
+from recompose.recipes.plan import Recipe, closure
 from recompose.tables.caveats import watermarks
 from recompose.tables.due import artifact_recipe, evaluations_of
 from recompose.tables.formats import FORMATS

@@ -7,11 +7,11 @@ from functools import cache
 from recompose.digest import digest
 from recompose.environment import LOCK, is_committed
 from recompose.errors import ProgramError
-from recompose.fingerprint import ROOT, fingerprint, is_module, path_of
 from recompose.parts.cells import Cell
-from recompose.plan import closure
 from recompose.programs import git
-from recompose.records import Build
+from recompose.recipes.fingerprint import ROOT, fingerprint, is_module, path_of
+from recompose.recipes.plan import closure
+from recompose.recipes.records import Build
 from recompose.tables.stored_results import StoredResults
 
 JUDGED_KINDS = ("runs", "evaluations")  # their code and environment must be the same throughout an artifact

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from recompose.files import Document
-from recompose.plan import Recipe
-from recompose.records import flat
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import flat
 
 ABSENT = "-"  # the text of a setting that a side does not have
 

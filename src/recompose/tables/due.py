@@ -7,13 +7,13 @@ from pydantic_core import from_json
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError
 from recompose.files import Document, read_json
-from recompose.fingerprint import ROOT, fingerprint
 from recompose.metric_cache import metric_code
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
 from recompose.params.reference import json_schema
 from recompose.parts.cells import Cell
 from recompose.parts.results import shared_replicates
-from recompose.plan import Plan, Recipe
+from recompose.recipes.fingerprint import ROOT, fingerprint
+from recompose.recipes.plan import Plan, Recipe
 from recompose.tables.kinds import artifact_files, find_kind
 from recompose.tables.lineage import INDEX, WRONG, lineage_path
 from recompose.tables.measured import OVER_ROWS, matches_by_seed

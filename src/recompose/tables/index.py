@@ -15,7 +15,7 @@ from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params.reference import json_schema, reference
 from recompose.parts.cells import Cell
-from recompose.records import Build
+from recompose.recipes.records import Build
 from recompose.tables.artifacts import build_table
 from recompose.tables.due import index_recipe
 from recompose.tables.formats import escape_markdown, measured_part

@@ -19,8 +19,8 @@ from recompose.errors import LineageError, OutdatedLineageError
 from recompose.files import Document, read_json, write_json
 from recompose.metric_cache import COST
 from recompose.parts.cells import Cell, Number
-from recompose.plan import Recipe, closure, link
-from recompose.records import Build, LenientModel, complaint
+from recompose.recipes.plan import Recipe, closure, link
+from recompose.recipes.records import Build, LenientModel, complaint
 
 SUFFIX = ".lineage.json"
 INDEX, MADE, VALUES = "index.json", "made.json", "values.json"  # among the reports

@@ -14,7 +14,7 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Artifact, Paper
 from recompose.parts.cells import Cell, cell_of, data_cell, mean_cell
 from recompose.parts.results import MeasuredRow, Results, rows_of
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tables.differing import value_text
 
 OVER_ROWS = "mean over rows, then over seeds"

@@ -13,8 +13,8 @@ from recompose.errors import LineageError
 from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
-from recompose.plan import Recipe
-from recompose.records import Build
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import Build
 from recompose.tables.lineage import SUFFIX, WRONG, Contents, Lineage, Made, lineage_path, read_values
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace

@@ -8,8 +8,8 @@ from pathlib import Path
 from recompose.files import read_json
 from recompose.metric_cache import MetricCache
 from recompose.parts.results import Results
-from recompose.plan import NOTHING, Plan, Recipe
-from recompose.records import Build, Record
+from recompose.recipes.plan import NOTHING, Plan, Recipe
+from recompose.recipes.records import Build, Record
 from recompose.tables.lineage import Lineage, Values
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from recompose.data.raw import draw_once, unpack
 from recompose.params.sections import Archive, Section
-from recompose.plan import Recipe
 from recompose.progress import say
+from recompose.recipes.plan import Recipe
 from recompose.tracks.catalogue import Adapters, load_adapter, read_raw
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from recompose.errors import PlanError
 from recompose.files import Document
-from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Paper, Variant
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import unknown_name
 from recompose.params.schema import Params
 from recompose.params.sections import Archive, GivenGrids, Section
 from recompose.params.track import TrackChoice, TrackSection
-from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.recipes.fingerprint import fingerprint
+from recompose.recipes.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter
 
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from pydantic import Field
 
 from recompose.errors import PluginError
 from recompose.files import Document
-from recompose.fingerprint import DECLARATION as FILE
-from recompose.fingerprint import PACKAGE, location, path_of
 from recompose.papers.checks import RESERVED
 from recompose.papers.declaration import DECLARATION, PAPERS, Paper, read_paper
 from recompose.params.documents import Written
 from recompose.params.method import MethodSettings
 from recompose.params.mistakes import UserFile, nearest
 from recompose.params.sections import Name, Section
+from recompose.recipes.fingerprint import DECLARATION as FILE
+from recompose.recipes.fingerprint import PACKAGE, location, path_of
 from recompose.tables.metric import Metric
 from recompose.tracks.catalogue import DataAdapter, Method, PluginMetric, named_section
 from recompose.tracks.track import Added, Catalogue, Track

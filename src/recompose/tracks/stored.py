@@ -4,7 +4,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from recompose.parts.results import Results
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.building import EMBEDDINGS
 
 

@@ -18,7 +18,7 @@ from recompose.params.sections import Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.parts.expectations import Above
 from recompose.parts.results import Cells, Results
-from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.recipes.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from recompose.files import write_json, write_text
-from recompose.fingerprint import fingerprint
 from recompose.papers.declaration import Variant
 from recompose.params.documents import merged
 from recompose.params.schema import Params
 from recompose.parts.results import Results
-from recompose.plan import Planner, Recipe, TrackPlan
+from recompose.recipes.fingerprint import fingerprint
+from recompose.recipes.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.toy.params import FORM
 from recompose.tracks.toy.tables import errors, extremes

@@ -6,7 +6,7 @@ import pytest
 
 from recompose.errors import ParamsError
 from recompose.papers.declaration import Variant
-from recompose.plan import Plan, Planner, TrackPlan
+from recompose.recipes.plan import Plan, Planner, TrackPlan
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl import CZSL
 from recompose.tracks.czsl.catalogue import METHODS, Czsl

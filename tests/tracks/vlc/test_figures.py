@@ -20,7 +20,7 @@ from recompose.data.pictures import Picture
 from recompose.palette import WRONG
 from recompose.papers.declaration import Artifact, Paper
 from recompose.parts.style import styled
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.building import EMBEDDINGS
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, spans, write
 from recompose.tracks.vlc.data.index import write_suites

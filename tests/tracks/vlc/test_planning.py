@@ -5,7 +5,7 @@ anew.
 import pytest
 
 from recompose.papers.declaration import Variant
-from recompose.plan import Plan, Planner, Recipe
+from recompose.recipes.plan import Plan, Planner, Recipe
 from recompose.tracks import TRACKS
 from tests.configuration import params_text, parse_params
 

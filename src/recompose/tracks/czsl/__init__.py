@@ -13,7 +13,7 @@ from recompose.papers.declaration import Variant
 from recompose.params.schema import Params
 from recompose.parts.expectations import Above
 from recompose.parts.results import Results
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.czsl.catalogue import ADAPTERS, METHODS, Czsl, CzslChoice, PublishedPairs
 from recompose.tracks.czsl.metric_values import METRICS, NUMBERS, WORLDS
 from recompose.tracks.czsl.tables import frequencies, groups

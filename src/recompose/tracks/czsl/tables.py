@@ -8,7 +8,7 @@ import numpy as np
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell, cell_of, data_cell, mean_cell
 from recompose.parts.results import Results, shared_replicates
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.metrics.groups import GROUPS, frequency_groups
 from recompose.tracks.czsl.metrics.worlds import World

@@ -10,7 +10,7 @@ from PIL import Image
 
 from recompose.parts.expectations import Above
 from recompose.parts.results import Results
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.building import Document
 from recompose.tracks.gzsl.catalogue import ADAPTERS, METHODS, Gzsl, GzslChoice, PublishedClasses
 from recompose.tracks.gzsl.metric_values import BIASES, METRICS, NUMBERS

@@ -21,7 +21,7 @@ from recompose.parts import tradeoff
 from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
 from recompose.parts.results import Results, first_evaluations, rows_of
 from recompose.parts.style import COLUMN_WIDTH, Drawing, panels
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.building import SCORES
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.metrics import seen_unseen_curve

@@ -34,7 +34,7 @@ from recompose.papers.declaration import Variant
 from recompose.params.mistakes import nearest
 from recompose.params.schema import Params
 from recompose.parts.expectations import Above
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.planning import Case, Runs, data_recipe

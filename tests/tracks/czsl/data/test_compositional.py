@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recompose.data.content import write_content
 from recompose.errors import DataError, DownloadError
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.acquiring import acquire, write_index
 from recompose.tracks.czsl.catalogue import ADAPTERS, PublishedPairs
 from recompose.tracks.czsl.data import compositional, mit_states, ut_zappos

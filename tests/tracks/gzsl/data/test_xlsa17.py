@@ -15,7 +15,7 @@ from scipy.io import savemat
 from benchmarks.stand_ins.project import read_params
 from recompose.data.content import write_content
 from recompose.errors import DataError, WordVectorsError
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.acquiring import acquire, write_index
 from recompose.tracks.gzsl.catalogue import ADAPTERS, Xlsa17Classes
 from recompose.tracks.gzsl.data import matlab, xlsa17

@@ -16,7 +16,7 @@ from recompose.data.archives import extract
 from recompose.data.content import changed_files, raw_files, write_content
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError, PlanError
-from recompose.plan import Plan, Planner, Recipe
+from recompose.recipes.plan import Plan, Planner, Recipe
 from recompose.tracks import TRACKS
 from recompose.tracks.vlc.catalogue import Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import acquire as acquisition

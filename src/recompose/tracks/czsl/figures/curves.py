@@ -8,7 +8,7 @@ from recompose.papers.declaration import Paper
 from recompose.parts import tradeoff
 from recompose.parts.results import Results
 from recompose.parts.style import Drawing
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.building import SCORES
 from recompose.tracks.czsl.metrics.curves import dense_curve
 from recompose.tracks.czsl.metrics.worlds import PairScores

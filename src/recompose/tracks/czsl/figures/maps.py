@@ -13,7 +13,7 @@ from recompose.papers.declaration import Paper
 from recompose.parts.plane import Mark, draw_legend, draw_map, flatten
 from recompose.parts.results import Results, first_evaluations
 from recompose.parts.style import COLUMN_WIDTH, Drawing, panels
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.czsl.data.pairs import Pair, PairData
 from recompose.tracks.stored import read_embeddings
 

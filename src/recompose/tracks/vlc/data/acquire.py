@@ -19,8 +19,8 @@ from recompose.data.raw import draw_once, open_archive, unpack, unpack_once
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
 from recompose.params.sections import Section
-from recompose.plan import Recipe
 from recompose.progress import say
+from recompose.recipes.plan import Recipe
 from recompose.tracks.catalogue import load_adapter
 from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import analysis, wordnet

@@ -23,7 +23,7 @@ from recompose.palette import SERIES
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, first_evaluations
 from recompose.parts.style import Drawing, panels
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.vlc.attribution.faithfulness import RELATIONS, right_relations
 from recompose.tracks.vlc.attribution.store import FILE, Attributed, cumulative_accuracy, ratios, read
 from recompose.tracks.vlc.figures import pages

@@ -15,7 +15,7 @@ from recompose.palette import WRONG
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results
 from recompose.parts.style import Drawing
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.vlc.data.captions import Captions, read_docs
 from recompose.tracks.vlc.figures import pages
 

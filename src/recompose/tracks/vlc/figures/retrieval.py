@@ -13,7 +13,7 @@ from recompose.palette import RIGHT, WRONG
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results, first_evaluations
 from recompose.parts.style import Drawing
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 from recompose.tracks.stored import read_embeddings
 from recompose.tracks.vlc.data.index import SUITES, pictures_of, read_suites, texts_of
 from recompose.tracks.vlc.data.suite import Suite

@@ -23,11 +23,11 @@ from recompose.digest import digest, sha256_file, sha256_files
 from recompose.environment import environment, state_of_sources
 from recompose.errors import DamagedError, UnknownError
 from recompose.files import SCRATCH, Document, fresh_folder, read_json, write_json, write_text
-from recompose.fingerprint import plugin_sources
-from recompose.locks import LOCKS, acquire, lock_below
-from recompose.plan import Recipe
 from recompose.progress import logged
-from recompose.records import LOG, RECORD, Build, Record, StoredFile, remedy
+from recompose.recipes.fingerprint import plugin_sources
+from recompose.recipes.locks import LOCKS, acquire, lock_below
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import LOG, RECORD, Build, Record, StoredFile, remedy
 
 OUTSIDE_FINGERPRINTS = True  # it names and keeps content
 

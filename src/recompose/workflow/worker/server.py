@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from recompose.interrupts import INTERRUPTED, is_interruptible
-from recompose.job_server import ADDRESS
-from recompose.worker.client import FAILED, OUR_VARIABLES
+from recompose.workflow.job_server import ADDRESS
+from recompose.workflow.worker.client import FAILED, OUR_VARIABLES
 
 LIBRARIES = (  # that modules import on use
     "omegaconf",  # by Lightning's first training

@@ -17,9 +17,9 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from recompose.digest import digest, short
 from recompose.files import Document
-from recompose.fingerprint import ROOT, fingerprint
 from recompose.params.schema import Params
 from recompose.params.sections import Bundled, Classifier, GivenGrids, Released
+from recompose.recipes.fingerprint import ROOT, fingerprint
 
 OUTSIDE_FINGERPRINTS = True  # recipes hold what it plans
 

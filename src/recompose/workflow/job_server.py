@@ -27,7 +27,7 @@ def start_server() -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(BACKLOG)
-        command = [sys.executable, "-m", "recompose.worker.server", address, str(listener.fileno())]
+        command = [sys.executable, "-m", "recompose.workflow.worker.server", address, str(listener.fileno())]
         server = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | SINGLE, pass_fds=[listener.fileno()])
     threading.Thread(target=server.wait, daemon=True).start()  # its standard input is open as long as it is known here
     os.environ[ADDRESS] = address

@@ -16,17 +16,17 @@ from filelock import FileLock
 
 from recompose.errors import ParamsError, PlanError, RecomposeError, error_text
 from recompose.files import read_json, write_json
-from recompose.fingerprint import keep_summaries
-from recompose.graph import Graph, Job
 from recompose.interrupts import end_with_children
-from recompose.job_server import ADDRESS, start_server
-from recompose.locks import acquire
 from recompose.params.mistakes import nearest
 from recompose.phases import PHASES, passes
 from recompose.progress import printable
-from recompose.recipe_files import write_recipes
-from recompose.store import ERROR
+from recompose.recipes.fingerprint import keep_summaries
+from recompose.recipes.locks import acquire
+from recompose.recipes.recipe_files import write_recipes
+from recompose.recipes.store import ERROR
 from recompose.tables.kinds import artifact_files
+from recompose.workflow.graph import Graph, Job
+from recompose.workflow.job_server import ADDRESS, start_server
 from recompose.workspace import PROFILE, Workspace
 
 if TYPE_CHECKING:

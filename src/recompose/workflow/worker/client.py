@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from recompose.interrupts import end_at_once
-from recompose.job_server import ADDRESS
+from recompose.workflow.job_server import ADDRESS
 
 FAILED = 1
 OUR_VARIABLES = "RECOMPOSE_"  # how the variables begin that this project reads; the server gets those of its client

@@ -11,10 +11,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from recompose.errors import ChangedError, PlanError
 from recompose.files import read_json, write_json
-from recompose.fingerprint import changed_modules
-from recompose.plan import Recipe
-from recompose.records import RECORD, Record, complaint
-from recompose.store import Store
+from recompose.recipes.fingerprint import changed_modules
+from recompose.recipes.plan import Recipe
+from recompose.recipes.records import RECORD, Record, complaint
+from recompose.recipes.store import Store
 
 FOLDER = "recipes"  # below results/
 _RECIPES = TypeAdapter(list[Recipe])

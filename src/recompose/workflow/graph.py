@@ -15,7 +15,7 @@ from typing import Self
 from recompose.costs import CostEstimate, Costs
 from recompose.papers.declaration import Paper
 from recompose.phases import gpus_of, passes, threads_of
-from recompose.plan import Recipe, closure
+from recompose.recipes.plan import Recipe, closure
 from recompose.tables.due import artifact_recipes, is_due, is_page_due
 from recompose.tables.kinds import is_figure
 from recompose.tracks import TRACKS

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 from recompose.digest import digest, short
 from recompose.errors import DamagedError
 from recompose.files import Document, read_json, write_json
-from recompose.plan import Recipe
+from recompose.recipes.plan import Recipe
 
 OUTSIDE_FINGERPRINTS = True  # it describes content
 
