@@ -120,8 +120,8 @@ def parameters(
 
 @app.command("summary", rich_help_panel=LOOK)
 def summarize(work: Project) -> None:
-    """Summarize the reports: what was made, its cost, headline numbers, which expectations they meet, the audit, how
-    the numbers differ from the last commit, and the page to open.
+    """Summarize the reports: what was made, its cost, headline numbers, which expectations they meet, the audit, the
+    page to open, and how the numbers differ from the last commit.
     """
     from recompose.commands.summary import summary
 

@@ -26,7 +26,9 @@ def summary(work: Workspace) -> None:
 
 
 def show_summary(work: Workspace, published: PublishedLineage, audited: Audit) -> None:
-    """Print what was made, its cost, headline numbers, whether expectations hold, the audit, and the page to open."""
+    """Print what was made, its cost, headline numbers, whether expectations hold, the audit, the page to open, and how
+    the numbers differ from those of the last commit.
+    """
     console = Console()
     for text in (
         f"made: {_contents(published)}",
@@ -34,8 +36,8 @@ def show_summary(work: Workspace, published: PublishedLineage, audited: Audit) -
         f"numbers: {_numbers(published, work.papers)}",
         f"expectations: {_expectations(StoredResults(work))}",
         f"audit: {audited.outcome}" + ("" if audited.clean else "; `recompose audit` shows it"),
-        *_commit_line(work),
         f"open: {work.reports / 'index.html'}",
+        *_commit_line(work),
     ):
         print_line(console, text)
 
