@@ -14,7 +14,7 @@ from statistics import mean
 
 import pytest
 
-from recompose import phases, store
+from recompose import phases
 from recompose.commands.against import DIFFERENT, WITHIN
 from recompose.commands.places import CellPlace
 from recompose.commands.verify import (
@@ -38,6 +38,7 @@ from recompose.commands.verify import (
 from recompose.digest import sha256_file
 from recompose.parts.cells import Cell
 from recompose.phases import PHASES
+from recompose.recipes import store
 from recompose.recipes.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.lineage import MADE, VALUES, Made, ReportIndex, lineage_path, values_text
@@ -260,6 +261,16 @@ def test_another_machine_explains_numbers_within_the_spread_of_replicates(work: 
     assert found.words == {DIFFERENT if is_alone else WITHIN: 1}
     assert exit_code(result) == (UNEQUAL if is_alone else ELSEWHERE)
     assert ("by more than the spread of replicates" in said(result)) == (not is_alone)
+
+
+def test_a_published_number_far_from_other_replicates_does_not_excuse_itself(work: Workspace) -> None:
+    folder = work.store.folder(evaluations_of(work)[1])
+    (folder / FILE["evaluations"]).write_text("seed 9")
+    correct(folder / "record.json", FILE["evaluations"])
+    publish(work)
+    result = verified_elsewhere(work)
+    (found,) = [rerun for rerun in result if rerun.outcome != BYTES]
+    assert (found.outcome, found.words) == (DIFFERS, {DIFFERENT: 1})
 
 
 def test_another_machine_excuses_no_number_of_equal_bytes(work: Workspace) -> None:

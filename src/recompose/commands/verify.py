@@ -29,7 +29,7 @@ from recompose.commands.places import CellPlace
 from recompose.console import first, print_line
 from recompose.costs import processes
 from recompose.data.upstream import LOCK
-from recompose.errors import PlanError
+from recompose.errors import PlanError, RecomposeError
 from recompose.interrupts import end_children
 from recompose.metric_cache import MetricCache
 from recompose.parts.cells import Cell
@@ -133,7 +133,8 @@ def make_again(work: Workspace, published: PublishedLineage, runs: Runs, minutes
             for task in as_completed(tasks):
                 title, error = titles[tasks[task]], task.exception()
                 if error:
-                    reruns.append(Rerun(title, FAILED, [str(error)]))
+                    fault = str(error) if isinstance(error, RecomposeError) else f"{type(error).__name__}: {error}"
+                    reruns.append(Rerun(title, FAILED, [fault]))
                 elif task.result():
                     reruns.append(_compare(published, rerun, title, recipes[tasks[task]]))
                 else:  # it was too late
@@ -223,22 +224,19 @@ def _compare_numbers(
 ) -> None:
     """Compare the metrics of an evaluation that the reports show, as means over its replicates.
 
-    The spread of replicates excuses only what another machine gave other bytes.
+    The spread of replicates excuses only what another machine gave other bytes; a published number that is far from the
+    others makes it no wider.
     """
-    key, now, then, labels = (
-        evaluation.key,
-        MetricCache(rerun).recompute(evaluation),
-        published.values,
-        evaluation.labels,
-    )
+    key, then, labels = evaluation.key, published.values, evaluation.labels
+    now = MetricCache(rerun).recompute(evaluation)
     cells = (cell for name in published.lineages for cell in published.cells(name) if key in cell.made_from)
     planned = rerun.plan.evaluations(evaluation.track, labels["name"], labels["dataset"])
-    replicates = [replicate.key for replicate in planned if replicate.key in {key, *then}]
+    replicates = dict.fromkeys([key, *(replicate.key for replicate in planned)])
     for metric in sorted(now.keys() & {cell.metric for cell in cells}):
-        before = {each: then.get(each, {}).get(metric, nan) for each in replicates}
+        before = {key: nan} | {each: then[each][metric] for each in replicates if metric in then.get(each, {})}
         after = before | {key: now[metric]}
-        values = [*before.values()]
-        word = classify(values, [*after.values()], spread_of(values) if is_excused else 0.0)
+        both = [*before.values()], [*after.values()]
+        word = classify(*both, min(map(spread_of, both)) if is_excused else 0.0)
         found.words[word] += 1
         if word == DIFFERENT:
             found.details.append(f"{metric} of {key}: {before[key]:.6g} in the reports, {after[key]:.6g} now")
