@@ -135,6 +135,11 @@ def test_where_points_lie_is_unchecked_and_where_a_sweep_stops_is_a_number(
     assert (finding.state, finding.cells) == (state, (cell.key,))
 
 
+def test_a_table_without_its_column_of_values_shows_no_number(root: Path, clean: Audit) -> None:
+    edit_csv(root, "text,value", "text,worth")
+    assert moved(audited(root), clean) == {TABLE: {"tampered": SHOWN[TABLE]}}
+
+
 @pytest.mark.parametrize("text", ["", "[" * 100_000, '{"cells": NaN}', "\udcff"])
 def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
     """The same nonsense in every kind of file: each is named, and the others are still checked."""

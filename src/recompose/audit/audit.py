@@ -118,7 +118,7 @@ def _check_index(work: Workspace, published: PublishedLineage, due: Mapping[str,
             yield Finding.of("missing-file", place, "is missing")
         elif sha256_file(path) != written.get(name):
             yield Finding.of("changed-file", place, CHANGED)
-        elif name in due and not _is_as_due(name, path.read_text(encoding="utf-8"), due[name]):
+        elif name in due and not _is_as_due(name, path.read_bytes().decode("utf-8", "replace"), due[name]):
             why = "artifacts, parameters, or the code that writes it, changed since"
             yield Finding.of("other-text", place, why)
 
