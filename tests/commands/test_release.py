@@ -85,9 +85,9 @@ def test_a_release_has_the_files_of_comparisons_whose_reports_it_has(
 ) -> None:
     write_params(tmp_path)
     (tmp_path / "comparisons").mkdir()
-    (tmp_path / "comparisons/mine.yaml").write_text("{track: czsl, baseline: csp, methods: [msci]}")
+    (tmp_path / "comparisons/scratch-mine.yaml").write_text("{track: czsl, baseline: csp, methods: [msci]}")
     work, archive = Workspace(tmp_path), tmp_path / "small.tar.gz"
-    published = PublishedLineage({"mine/table": Lineage.model_construct(records={}, cells=[])})
+    published = PublishedLineage({"scratch-mine/table": Lineage.model_construct(records={}, cells=[])})
     monkeypatch.setattr(PublishedLineage, "read", lambda *_: published)
     write_release(work, work.papers, archive)
     with open_release(archive) as opened:

@@ -22,7 +22,7 @@ from recompose.data.upstream import LOCK
 from recompose.digest import sha256_file
 from recompose.environment import state_of_sources
 from recompose.errors import ReleaseError
-from recompose.files import read_json, write_atomically
+from recompose.files import SCRATCH, read_json, write_atomically
 from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.recipes.records import LenientModel
 from recompose.tables.published import PublishedLineage
@@ -103,8 +103,9 @@ def _files(root: Path, places: Iterable[str]) -> dict[str, Path]:
     """Return the files at and below some places of a project, by name, without hidden and temporary ones and links."""
     below = (path for place in places for path in (root / place, *(root / place).rglob("*")))
     names = {path.relative_to(root): path for path in below if path.is_file() and not path.is_symlink()}
-    left_out = (".", "__", "scratch")
-    return {str(name): path for name, path in names.items() if not any(p.startswith(left_out) for p in name.parts)}
+    hidden = {name for name in names if any(part.startswith((".", "__")) for part in name.parts)}
+    temporary = {name for name in names if name.parts[3:4] == (SCRATCH,)}  # in the folder of a result
+    return {str(name): path for name, path in names.items() if name not in hidden | temporary}
 
 
 def _pack(files: Mapping[str, Path | bytes], folder: str, target: Path) -> None:
