@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -142,6 +143,12 @@ def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, 
     path = root / LINEAGE
     path.unlink() if text is None else path.write_text(text)
     assert counts_of(compared(root).cells) == {"identical": CELLS - 8, "missing now": 8}
+
+
+def test_all_cells_of_a_paper_are_missing_where_its_folder_is(root: Path) -> None:
+    shutil.rmtree(root / "reports/smoke/msci")
+    missing = sum(count for name, count in SHOWN.items() if name.startswith("msci/"))
+    assert counts_of(compared(root).cells) == {"identical": CELLS - missing, "missing now": missing}
 
 
 def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:

@@ -167,11 +167,11 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
     commit, cells = commit_of(reports, revision), list[ComparedCell]()
     for paper in papers:
         for name in paper.artifacts:
-            path = reports / paper.name / f"{name}{SUFFIX}"
-            now = path.read_text(encoding="utf-8").strip() if path.exists() else ""
-            then, after = _text_at(path, commit), _read_cells(now)
+            file = f"{paper.name}/{name}{SUFFIX}"
+            now = (reports / file).read_text(encoding="utf-8").strip() if (reports / file).exists() else ""
+            then, after = _text_at(reports, file, commit), _read_cells(now)
             cells += compare_cells(f"{paper.name}/{name}", after if then == now else _read_cells(then), after)
-    machines = _machines(Made.parse(_text_at(reports / MADE, commit))), _machines(Made.read(reports))
+    machines = _machines(Made.parse(_text_at(reports, MADE, commit))), _machines(Made.read(reports))
     return Comparison(revision, commit, cells, machines)
 
 
@@ -188,10 +188,10 @@ def commit_of(folder: Path, revision: str) -> str:
         raise DiffError(message, code="unknown-revision", place=revision) from None
 
 
-def _text_at(path: Path, commit: str) -> str:
-    """Return the text of a file in a commit, empty if there is none."""
+def _text_at(reports: Path, file: str, commit: str) -> str:
+    """Return the text of a file of the reports in a commit, empty if there is none."""
     try:
-        return git("show", "--no-textconv", f"{commit}:./{path.name}", folder=path.parent)
+        return git("show", "--no-textconv", f"{commit}:./{file}", folder=reports)
     except ProgramError:
         return ""
 
