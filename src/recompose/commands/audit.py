@@ -168,5 +168,7 @@ def _outcome(audited: Audit) -> list[Part]:
     if not audited.unchecked:
         return [("clean", "bold green"), f": everything in the reports follows from its runs; {runs}"]
     count, numbers = sum(map(len, audited.compared.values())), audited.cells.total()
-    word = f"clean as far as {'values' if audited.published else 'scores'} show" if count else "nothing found"
+    if not count:
+        return [("nothing found", "bold"), f", but none of {numbers:,} numbers could be computed again; {runs}"]
+    word = f"clean as far as {'values' if audited.published else 'scores'} show"
     return [(word, "bold green"), f": {count:,} of {numbers:,} numbers were computed again and are equal; {runs}"]
