@@ -50,6 +50,7 @@ def test_scalars_mean_what_yaml_1_2_says(text: str, value: Any) -> None:
 
 DEEP = ["[" * 100_000, "{a: " * 100_000]
 NO_DOCUMENTS = ["!!int abc", "!!python/name:os.system ''", "a: *b", "&a [*a]", "---\na: 1\n---\nb: 1", "{a: 1, a: 2}"]
+NO_DOCUMENTS += ["!!bool maybe", "a: !!timestamp now", "a: !!timestamp 2001-01-01", "? !!seq a\n: 1", "a: !!set {b}"]
 NO_DOCUMENTS += DEEP
 NO_DOCUMENTS += ["a: &a {k: 1}\nb: {<<: [*a, *a], c: 2}", "b: {<<: 3}"]
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import yaml
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ OUTSIDE_FINGERPRINTS = True  # documents hold the values
 Place = tuple[str | int, ...]  # the keys from the top of a document to a value
 
 MERGE = "<<"  # a key whose section gives the others that are not written
+TEXT = "tag:yaml.org,2002:str"  # the only tag that a value may have
 DEEPEST = 100  # sections within each other: a parser in C ends the process at some ten thousand
 MOST = 1_000_000  # values, counting those of an anchor wherever an alias stands
 BASES = {"0b": 2, "0o": 8, "0x": 16}
@@ -108,8 +109,8 @@ def read_file(path: Path, source: str, kind: type[RecomposeError] = ParamsError)
     try:
         return read_written(path.read_text(encoding="utf-8"), source, kind)
     except (OSError, UnicodeDecodeError) as error:
-        message = f"{source} cannot be read: {error}; is this the folder of the project?"
-        raise kind(message, code="unreadable-file", place=source) from None
+        remedy = "; is this the folder of the project?" if isinstance(error, FileNotFoundError) else ""
+        raise kind(f"{source} cannot be read: {error}{remedy}", code="unreadable-file", place=source) from None
 
 
 def read_written(text: str, source: str, kind: type[RecomposeError] = ParamsError) -> Written:
@@ -125,7 +126,7 @@ def read_written(text: str, source: str, kind: type[RecomposeError] = ParamsErro
             or too large.
     """
     try:
-        _check_depth(text)
+        _check_events(text)
         loader = _Loader(text)
         node = loader.get_single_node()
         return Written(None, f"{source}:1") if node is None else _value(loader, node, source, node, count(1))
@@ -137,13 +138,17 @@ def read_written(text: str, source: str, kind: type[RecomposeError] = ParamsErro
         raise kind(f"{place}: this is not valid YAML: {fault}", code="no-yaml", place=place) from None
 
 
-def _check_depth(text: str) -> None:
-    """Check how deep a document is nested, by its events, which need no recursion."""
+def _check_events(text: str) -> None:
+    """Check how deep a document is nested, by its events, which need no recursion, and that no tag makes an object of a
+    value.
+    """
     depth = 0
     for event in yaml.parse(text, _Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        tag, mark = getattr(event, "tag", None), cast("Any", event.start_mark)
+        if tag not in (None, TEXT):
+            raise yaml.MarkedYAMLError(problem=f"it has the tag {tag}", problem_mark=mark)
         if depth > DEEPEST:
-            mark: Any = event.start_mark
             raise yaml.MarkedYAMLError(problem="it is nested too deep", problem_mark=mark)
 
 
