@@ -20,7 +20,7 @@ from recompose.tables.due import planned_recipes
 from recompose.tables.measured import against
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-from tests.configuration import edit, text_of, write_params
+from tests.configuration import GONE, edit, text_of, write_params
 from tests.errors import raises
 from tests.tables.fakes import Fake, by_cell, by_seed, key
 
@@ -87,6 +87,7 @@ def test_two_files_may_share_a_variant_but_not_its_name(root: Path) -> None:
         _ = Workspace(root).plan
 
 
+OF_COMPARISON = ("baseline", "methods", "metrics", "margin", "variants")
 MISTAKES: list[tuple[dict[str, object], str, str]] = [
     ({"methods": ["cps", "csp-wide"]}, "unknown-name", "'csp'"),
     ({"baseline": ["csp", "troika", "csp-wide"]}, "no-rows", "methods"),
@@ -95,6 +96,12 @@ MISTAKES: list[tuple[dict[str, object], str, str]] = [
     ({"metrics": {"AUC": "test/closed/dense/auk"}}, "unknown-metric", AUC),
     ({"metrics": {"AUC": AUC, "auc": H}}, "repeated-label", "metrics"),
     ({"margin": {"AUK": 1}}, "unknown-name", "'AUC'"),
+    ({"margin": "1.5"}, "wrong-value", "margin"),
+    ({"datasets": [2020]}, "wrong-value", "datasets"),
+    ({"datasets": [["shapes-pairs"]]}, "wrong-value", "datasets"),
+    ({"artifacts": {}, "venue": "here"}, "wrong-value", "no artifacts and no venue"),
+    ({"baseline": GONE, "title": "A paper", "artifacts": {}}, "wrong-value", "no margin and no methods and no metrics"),
+    (dict.fromkeys(OF_COMPARISON, GONE) | {"title": "A paper", "artifacts": {}}, "missing-key", "baseline"),
     ({"variants.csp-wide.settings": {"dropuot": 0.1}}, "unknown-key", "variants.csp-wide.settings"),
     ({"methods": ["troika"]}, "unused-variant", "variants.csp-wide"),
     ({"methods": ["coop"], "variants": {"troika": {"method": "csp"}}}, "unused-variant", "variants.troika"),
@@ -109,6 +116,24 @@ def test_a_mistake_names_its_file_and_what_helps(root: Path, values: dict[str, o
         _ = Workspace(root).plan
     assert hint in str(error.value)
     assert all(re.match(r"comparisons/mine\.yaml:[0-9]+: ", line) for line in str(error.value).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "place"),
+    [
+        ('"AUC": 1.5', '"AUC": .inf', "wrong-value", "margin.AUC"),
+        ('"dropout": 0.5', '"dropout": .nan', "wrong-value", "variants.csp-wide.settings.dropout"),
+        ('"dropout": 0.5', "training: {lr: 1.0, 2: 3}", "unknown-key", "variants.csp-wide.settings.training.2"),
+    ],
+)
+def test_numbers_and_keys_that_json_lacks_are_mistakes(
+    root: Path, before: str, after: str, code: str, place: str
+) -> None:
+    declare(root)
+    file = root / "comparisons/mine.yaml"
+    file.write_text(file.read_text().replace(before, after))
+    with raises(PlanError, code, place):
+        _ = Workspace(root).plan
 
 
 def test_wrong_names_have_the_lines_on_which_they_are_written(root: Path) -> None:

@@ -189,6 +189,12 @@ def test_the_name_of_an_artifact_is_one_of_files(project: Plan, name: str) -> No
     assert "pattern" in str(caught.value)
 
 
+def test_a_comparison_is_no_paper_of_a_plugin(project: Plan) -> None:
+    text = "{track: czsl, baseline: csp, methods: [my-csp]}"
+    with raises(PlanError, "wrong-value", "baseline"):
+        _ = project({"papers/my-study/paper.yaml": text}).plan
+
+
 def test_the_names_of_papers_are_no_other_reports(project: Plan) -> None:
     reserved = project({"papers/runs/paper.yaml": FILES["papers/my-study/paper.yaml"]}, {"papers": ["runs"]})
     with raises(PluginError, "name-taken", "papers.runs"):

@@ -48,7 +48,9 @@ def read_comparisons(root: Path, params: Params, catalogue: "Catalogue") -> list
         if path.suffix != ".yaml" or not NAME.fullmatch(name) or name in taken:
             fault = "rename the file: to small letters, digits, - and _, then .yaml; no paper or rule has the name"
             raise PlanError(f"{source}: {fault}", code="wrong-name", place=source)
-        declared = Paper.read(path, source, name=name)
+        declared = Paper.read(path, source, name=name, source=None)
+        if not declared.is_comparison:
+            raise declared.error([Problem(("baseline",), "this key is missing", "missing-key")])
         check_paper(declared, params, catalogue)
         choice = params.chosen.tracks.get(declared.track)
         if isinstance(choice, TrackChoice):

@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from recompose.errors import PlanError
 from recompose.files import read_text
@@ -28,11 +28,15 @@ PRINTED = re.compile(r"(table|figure)-[0-9]+[a-z]?")  # artifacts of a paper; th
 Address = Annotated[str, StringConstraints(pattern=r"^https://[^\s()<>\"']+$")]
 PrintedCell = Annotated[list[str], Field(min_length=1, max_length=2)]  # a row and a column, or a row alone
 Names = Annotated[list[str], Distinct]
+OF_PAPERS = {"authors", "venue", "links", "headline", "artifacts", "claims"}  # what no comparison declares
+OF_COMPARISONS = {"methods", "metrics", "suites", "margin"}  # what no paper declares
 OneOrMore = Annotated[Names, BeforeValidator(lambda named: [named] if isinstance(named, str) else named)]
 
 
 class PaperSection(Keyed, BaseModel):  # linters know BaseModel alone
     """A part of paper.yaml."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
 
 class Flag(PaperSection):
@@ -246,7 +250,8 @@ class Paper(UserFile, PaperSection):
     @field_validator("datasets", mode="before")
     @classmethod
     def _list_of_names(cls, datasets: Any) -> Any:
-        return {name: name for name in datasets} if isinstance(datasets, list) else datasets
+        is_names = isinstance(datasets, list) and all(isinstance(name, str) for name in datasets)
+        return {name: name for name in datasets} if is_names else datasets
 
     @model_validator(mode="after")
     def _paper_or_comparison(self) -> "Paper":
@@ -254,6 +259,9 @@ class Paper(UserFile, PaperSection):
             raise ValueError("a comparison has methods, which it compares with its baseline")
         if not (self.baseline or {"title", "artifacts"} <= self.model_fields_set):
             raise ValueError("a paper has a title and artifacts, and a comparison a baseline")
+        if needless := self.model_fields_set & (OF_PAPERS if self.baseline else OF_COMPARISONS):
+            kind = "comparison" if self.baseline else "paper"
+            raise ValueError(f"a {kind} has no {' and no '.join(sorted(needless))}")
         if without := [name for name, variant in self.variants.items() if not (self.baseline or variant.datasets)]:
             raise ValueError(f"variants without data sets: {', '.join(without)}")
         return self
@@ -403,6 +411,8 @@ def read_paper(name: str, source: Path | None = None) -> Paper:
     file = (source or FOLDER / name) / DECLARATION
     place = str(file) if source else f"papers/{name}/{DECLARATION}"
     paper = Paper.read(file, place, name=name, source=source)
+    if paper.is_comparison:
+        raise paper.error([Problem(("baseline",), f"a comparison is a file of {COMPARISONS}/ in a project")])
     claims = {claim: _with_margin(paper, claim) for claim in paper.claims}
     return paper.model_copy(update={"claims": claims})
 
