@@ -227,8 +227,9 @@ def test_a_recipe_that_is_absent_forged_or_of_other_code_is_not_made(work: Works
         read_recipes(work.store, data.key)
     write_recipes(work.results, [[data]])
     written = json.loads(path.read_text())
-    for change in ({"document": {"other": 1}}, {"digest": "0" * 64}, {"needs": 3}):
-        path.write_text(json.dumps([written[0] | change]))
+    changes: list[dict[str, object]] = [{"document": {"other": 1}}, {"digest": "0" * 64}, {"needs": 3}]
+    for recipes in (*([written[0] | change] for change in changes), []):
+        path.write_text(json.dumps(recipes))
         with raises(PlanError, "no-recipe"):
             read_recipes(work.store, data.key)
     other = Recipe(data.kind, data.name, data.document, {}, {**data.code, "recompose.recipes.plan": "0"}, data.track)

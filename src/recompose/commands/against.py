@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 from rich.console import Console
 
 from recompose.claims.cells import FAMILY_PARTS
-from recompose.console import first, pluralize, print_json, print_line
+from recompose.console import pluralize, print_json, print_line
 from recompose.errors import DiffError, ProgramError
 from recompose.files import Document
 from recompose.metric_cache import COST as COST_PREFIX
@@ -274,8 +274,10 @@ def show_against(work: Workspace, papers: Iterable[Paper], revision: str, *, as_
         print_line(console, f"made by evaluations with other settings, data or code: {numbers}")
     for cell in comparison.flips:
         print_line(console, ("another verdict", "bold red"), f": {cell} ({cell.word})")
-    for text in first(map(str, comparison.beyond), MOST):
-        print_line(console, ("different", "bold red"), f": {text}")
+    for cell in comparison.beyond[:MOST]:
+        print_line(console, ("different", "bold red"), f": {cell}")
+    if more := comparison.beyond[MOST:]:
+        print_line(console, f"and {len(more)} more (--json names all)")
     if comparison.machines[0] != comparison.machines[1]:
         for time, machines in zip(("then", "now"), comparison.machines, strict=True):
             print_line(console, f"computed by {' and '.join(machines) or 'unknown machines'} {time}")

@@ -6,8 +6,9 @@ the same pass, until it is complete. What it needs is complete before the job st
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from recompose.errors import ChangedError, PlanError
 from recompose.files import read_json, write_json
@@ -17,7 +18,7 @@ from recompose.recipes.records import RECORD, Record, complaint
 from recompose.recipes.store import Store
 
 FOLDER = "recipes"  # below results/
-_RECIPES = TypeAdapter(list[Recipe])
+_RECIPES = TypeAdapter(Annotated[list[Recipe], Field(min_length=1)])
 
 
 def recipe_file(results: Path, key: str) -> Path:
