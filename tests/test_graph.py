@@ -1,6 +1,7 @@
 """The graph: the jobs of a plan, and what they wait for."""
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -227,7 +228,8 @@ def test_a_recipe_that_is_absent_forged_or_of_other_code_is_not_made(work: Works
         read_recipes(work.store, data.key)
     write_recipes(work.results, [[data]])
     written = json.loads(path.read_text())
-    changes: list[dict[str, object]] = [{"document": {"other": 1}}, {"digest": "0" * 64}, {"needs": 3}]
+    documents: list[dict[str, object]] = [{"document": {"other": 1}}, {"document": {"lr": math.nan}}]
+    changes = [*documents, {"digest": "0" * 64}, {"needs": 3}]
     for recipes in (*([written[0] | change] for change in changes), []):
         path.write_text(json.dumps(recipes))
         with raises(PlanError, "no-recipe"):

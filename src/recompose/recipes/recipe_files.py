@@ -49,13 +49,14 @@ def read_recipes(store: Store, key: str) -> list[Recipe]:
         except FileNotFoundError:  # it is complete
             documents = [read_json(store.root / key / RECORD)]
         recipes = _RECIPES.validate_python(documents)
-    except (OSError, ValueError, TypeError, ValidationError) as error:
+        is_as_written = recipes[0].key == key and all(recipe.digest == recipe.identity for recipe in recipes)
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         why = complaint(error) if isinstance(error, ValidationError) else error
         message = f"{path} holds no recipe ({why}): start the workflow again"
         raise PlanError(message, code="no-recipe", place=path) from None
+    if not is_as_written:
+        raise PlanError(f"{path} was changed: start the workflow again", code="no-recipe", place=path)
     for recipe in recipes:
-        if recipe.digest != recipe.identity or recipes[0].key != key:
-            raise PlanError(f"{path} was changed: start the workflow again", code="no-recipe", place=path)
         if modules := changed_modules(recipe.code):
             message = f"{modules[0]} was changed since the workflow started: start it again"
             raise ChangedError(message, code="changed-code", place=modules[0])
