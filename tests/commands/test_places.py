@@ -29,6 +29,7 @@ def test_a_file_is_one_of_the_folder_of_the_call_or_of_the_project(
         ("msci/tabel-2", "unknown-artifact", "tabel-2", "'table-2'"),
         ("msci", "no-artifact", "msci", "table-2"),
         ("reports/study/msci/table-2.csv", "other-profile", "reports/study/msci/table-2.csv", "PROFILE=study"),
+        ("reports/demo/index.html", "other-profile", "reports/demo/index.html", "name an artifact"),
         ("", "unknown-paper", "", "msci"),
         (".", "unknown-paper", ".", "msci"),
         ("/", "unknown-paper", "", "msci"),

@@ -38,8 +38,10 @@ def find_artifact(work: Workspace, name: str) -> str:
     if file and file.resolve().parent.parent == work.reports.resolve():
         return f"{file.resolve().parent.name}/{file.name.removesuffix(SUFFIX)}"
     if file:
-        message = f"{file} is not in {work.reports_place}; {PROFILE}={file.parent.parent.name} chooses its profile"
-        raise TraceError(message, code="other-profile", place=name)
+        profile = file.resolve().parent.parent.name
+        is_known = profile in work.params.profiles
+        remedy = f"{PROFILE}={profile} chooses its profile" if is_known else "name an artifact, such as msci/table-2"
+        raise TraceError(f"{file} is not in {work.reports_place}; {remedy}", code="other-profile", place=name)
     folder, _, artifact = str(path).partition("/")
     paper, artifact = find_paper(work, folder), artifact.partition(".")[0]
     if not artifact:
