@@ -40,15 +40,20 @@ ROOMS = {  # room -> its files and folders of sources -> their tests
     },
     "losses": {"tracks/vlc/losses.py": ("tracks/vlc/test_losses.py",)},
     "methods": {f"tracks/{track}/methods": (f"tracks/{track}/methods",) for track in ("czsl", "gzsl", "vlc")},
-    "store": {"store.py": ("test_store.py",), "records.py": ("test_store.py",), "locks.py": ("test_locks.py",)},
-    "plan": {"plan.py": ("test_plan.py",), "fingerprint.py": ("test_fingerprint.py",)},
+    "recipes": {
+        "recipes/store.py": ("test_store.py",),
+        "recipes/records.py": ("test_store.py",),
+        "recipes/locks.py": ("test_locks.py",),
+        "recipes/plan.py": ("test_plan.py",),
+        "recipes/fingerprint.py": ("test_fingerprint.py",),
+    },
     "trust": {
         "audit/trust.py": ("audit/test_trust.py", "audit/test_bad_worlds.py"),
         "audit/stored.py": ("audit/test_trust.py", "audit/test_bad_worlds.py"),
     },
     "audit": {"audit": ("audit",)},
     "claims": {"claims": ("claims",)},
-    "graph": {"graph.py": ("test_graph.py",)},
+    "graph": {"workflow/graph.py": ("test_graph.py",)},
 }
 # imported once, not for each mutant; nothing of this project, whose modules are changed
 PRELOADED = (

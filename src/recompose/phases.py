@@ -285,7 +285,9 @@ def discard_outdated(work: Workspace, recipes: Iterable[Recipe]) -> None:
 
 def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[object]:
     """Return a context in which this process owns the GPUs that it needs; with ``devices: auto`` all of them."""
-    count = 0 if work.params.chosen.trainer.devices == "auto" else gpus_of(work, recipes)
+    if not needs_gpu(recipes) or work.params.chosen.trainer.devices == "auto":
+        return nullcontext()
+    count = gpus_of(work, recipes)
     return own_devices(work.results / DEVICES, count) if count else nullcontext()
 
 

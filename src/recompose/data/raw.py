@@ -14,6 +14,8 @@ from recompose.progress import say
 from recompose.recipes.locks import make_once
 from recompose.recipes.plan import Recipe
 
+OUTSIDE_FINGERPRINTS = True  # raw files are compared by their digests
+
 
 def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
     """Generate a data set into its folder, which lies in that of all data, unless it exists: all of it or nothing.

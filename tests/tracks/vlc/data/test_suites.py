@@ -239,7 +239,7 @@ def test_a_mean_over_suites_leaves_out_other_names() -> None:
 def test_a_wrong_entry_is_one_error_at_its_place(entry: str, place: str) -> None:
     with raises(ParamsError) as error:
         parse_params(text_of(entry))
-    assert error.value.place == place
+    assert error.value.place == f"params.yaml: {place}"
 
 
 def test_names_that_collide_are_refused() -> None:
