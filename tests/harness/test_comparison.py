@@ -19,6 +19,7 @@ from recompose.claims.estimates import holm
 from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from recompose.harness.compare import ComparisonRow, compare
+from recompose.harness.comparison_files import write_comparison
 from recompose.harness.stored_evaluation import digests, read_evaluations
 from recompose.main import app
 from recompose.tracks.vlc.data.formats.sugarcrepe import MEAN as SUGARCREPE
@@ -121,6 +122,21 @@ def test_scores_or_items_that_were_written_after_the_results_are_refused(tmp_pat
         write(folder)
         with raises(DataError, "other-files", folder / file):
             read_evaluations([folder])
+
+
+def test_another_comparison_in_the_folder_is_not_replaced(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    def write(*names: str, suites: tuple[str, ...] = ("sick",)) -> None:
+        evaluations = tuple(path for path in (*folders, folders[0].parent / "c") if path.name in names)
+        write_comparison(compare(evaluations, suites, DRAWS), tmp_path)
+
+    store_evaluation(folders[0].parent / "c", world(), scores_of(3))
+    write("a", "b")
+    for names, suites in ((("a", "c"), ("sick",)), (("a", "b"), ("winoground",))):
+        with raises(DataError, "other-comparison", tmp_path / "comparison.json"):
+            write(*names, suites=suites)
+    write("a", "b", suites=("sick", "winoground"))
+    rows = json.loads((tmp_path / "comparison.json").read_text())["rows"]
+    assert {"sick", "winoground"} <= {row["name"] for row in rows}
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from recompose.tables.kinds import artifact_files, is_figure
 from recompose.tables.lineage import Lineage
 from recompose.tables.stored_results import Recorded
 
+OTHER_MAP = "another machine makes another map of the same embeddings"
 SCORES_ABSENT = "some results behind it are missing or not valid"
 INPUTS_ABSENT = "its images, features or models are not on this disk, or not valid"
 T = TypeVar("T")
@@ -192,8 +193,7 @@ class ArtifactCheck(Judge):
             return
         shown = self._read(file)
         if shown != due and _without_places(shown) == _without_places(due):
-            why = "another machine makes another map of the same embeddings"
-            yield Finding.of(UNCHECKED, self.artifact, why, cells=self._cells)
+            yield Finding.of(UNCHECKED, self.artifact, OTHER_MAP, cells=self._cells)
             return
         self.compared = {*self._cells}
         if shown != due:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from recompose.audit.artifacts import OTHER_MAP
 from recompose.audit.audit import audit, audit_document, check_beside, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
 from recompose.commands.release import open_release
@@ -77,7 +78,7 @@ def _due_texts(work: Workspace, published: PublishedLineage, audited: Audit) -> 
     """Return the files that belong to no artifact, as they would be written now; none where results are missing.
 
     The page is among them only if it would show what it showed when it was written: builds, and an audit without
-    findings.
+    findings, which draws no maps.
     """
     if not all(recipe.key in audited.numbers for recipe in work.plan.of("evaluations")):
         return {}
@@ -85,8 +86,9 @@ def _due_texts(work: Workspace, published: PublishedLineage, audited: Audit) -> 
         due = index_texts(StoredResults(work, audited.numbers, published.made), published)
     except DamagedError:  # a finding of its own names it
         return {}
-    if published.made and not audited.everything:
-        due[PAGE] = page_of(work, published, audited)
+    shown = replace(audited, everything=[finding for finding in audited.everything if finding.why != OTHER_MAP])
+    if published.made and not shown.everything:
+        due[PAGE] = page_of(work, published, shown)
     return due
 
 

@@ -7,10 +7,11 @@ user names the tag of open_clip that they are those of.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mode
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import open_clip
 from open_clip.factory import parse_model_name
@@ -111,16 +112,15 @@ def find_weights(model: str, name: str | None, *, like: str | None = None, part:
 
 
 def _file_weights(model: str, path: Path, like: str | None, part: str | None) -> ModelWeights:
-    """Return the weights of a file, as stated by ``like`` or its digest."""
+    """Return the weights of a file, as stated by ``like``, its digest or a backbone's description."""
     sha256 = sha256_file(path)
     if like:
         architecture, _, name = like.rpartition(":")
         tag: Mapping[str, Any] | None = _tag(architecture or model, name)
     else:
         tag = _openai_tags().get(sha256)
-    if tag is None:
-        return ModelWeights(str(path), path, sha256, None, part=part)
-    return ModelWeights(str(path), path, sha256, *_stated_by(tag), part=part)
+    stated = _stated_by(tag) if tag else _described(path)
+    return ModelWeights(str(path), path, sha256, *stated, part=part)
 
 
 def _own_weights(model: str) -> ModelWeights:
@@ -177,6 +177,17 @@ def _stated_by(config: Mapping[str, Any]) -> tuple[Activation, dict[str, Any]]:
     """Return the activation and the preprocessing in open_clip's settings of a tag or of an architecture."""
     preprocessing = {name: config[name] for name in PREPROCESSING if name in config}
     return "quick_gelu" if config.get("quick_gelu") else "gelu", preprocessing
+
+
+def _described(path: Path) -> tuple[Activation | None, dict[str, Any] | None]:
+    """Return the activation that a backbone's description in the same folder states of a file, and the preprocessing,
+    which is the usual one.
+    """
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        description = read_json(path.parent / DESCRIPTION)
+        if description["weights"] == path.name and description["activation"] in get_args(Activation):
+            return cast(Activation, description["activation"]), {}
+    return None, None
 
 
 def _run_weights(model: str, folder: Path) -> ModelWeights:

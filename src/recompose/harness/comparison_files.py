@@ -13,7 +13,8 @@ from rich.text import Text
 
 from recompose.claims.estimates import rounded
 from recompose.console import pluralize, print_line
-from recompose.files import Document, write_json, write_text
+from recompose.errors import DataError
+from recompose.files import Document, read_json, write_json, write_text
 from recompose.harness.compare import ComparisonRow, ComparisonSummary
 from recompose.palette import RIGHT, VERDICTS, WRONG
 from recompose.progress import printable
@@ -93,10 +94,15 @@ def comparison_document(comparison: ComparisonSummary) -> Document:
 
 
 def write_comparison(comparison: ComparisonSummary, folder: Path) -> tuple[Path, ...]:
-    """Write ``comparison.csv``, ``.json`` and ``.md``, and ``figure.svg``, ``.png`` and ``.csv`` into a folder."""
+    """Write ``comparison.csv``, ``.json`` and ``.md``, and ``figure.svg``, ``.png`` and ``.csv`` into a folder.
+
+    Raises:
+        DataError: it holds a comparison of other models, or with rows that would be lost.
+    """
     import pandas as pd
 
     table, document, page = (folder / f"comparison.{ending}" for ending in ("csv", "json", "md"))
+    _check_folder(document, comparison)
     content = comparison_document(comparison)
     rows = pd.DataFrame(content["rows"]).astype({"only_first": "Int64", "only_second": "Int64"})
     write_text(table, rows.to_csv(index=False, lineterminator="\n"))
@@ -104,6 +110,19 @@ def write_comparison(comparison: ComparisonSummary, folder: Path) -> tuple[Path,
     _draw(comparison, folder / "figure")
     write_json(document, content)
     return table, document, page, *(folder / f"figure.{ending}" for ending in ("svg", "png", "csv"))
+
+
+def _check_folder(document: Path, comparison: ComparisonSummary) -> None:
+    """Check that a folder holds no comparison that would be lost, given its document."""
+    try:
+        stored = read_json(document)
+        names, lost = stored["names"], {row["name"] for row in stored["rows"]} - {row.name for row in comparison.rows}
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if lost or names != list(comparison.names):
+        fault = f"has {min(lost)}, which this one lacks" if lost else f"is of {', '.join(names)}"
+        message = f"{document} {fault}; name another folder, or remove this one"
+        raise DataError(message, code="other-comparison", place=document)
 
 
 def _markdown(comparison: ComparisonSummary) -> str:
