@@ -180,10 +180,11 @@ def test_what_was_made_from_a_rebuilt_input_is_to_be_discarded_as_it_is_complete
 def test_a_cost_that_reports_tell_counts_where_its_run_is_not_here(world: World) -> None:
     evaluation, told = world.first(), {"cost/epoch_seconds": 9.0, "test/auc": 9.0}
     published = replace(PublishedLineage.read(world, [PAPER]), values={evaluation.key: told})  # type: ignore[arg-type]
-    for costs in ({}, {"cost/epoch_seconds": 9.0}):
+    measured = {"test/auc": 0.5, "cost/epoch_seconds": 1.0}  # without its run, the evaluation's own costs alone
+    for seconds in (1.0, 9.0):
         stored = Stored(world, published)  # type: ignore[arg-type]
-        stored.compute_metrics([evaluation.key], lambda cache, recipe: {"test/auc": 0.5})
-        assert stored.numbers == {evaluation.key: {"test/auc": 0.5, **costs}}
+        stored.compute_metrics([evaluation.key], lambda cache, recipe: measured)
+        assert stored.numbers == {evaluation.key: {"test/auc": 0.5, "cost/epoch_seconds": seconds}}
         shutil.rmtree(world.store.folder(evaluation.needs["run"]), ignore_errors=True)
 
 

@@ -134,7 +134,7 @@ class Stored:
         run = recipe.needs.get("run")
         is_absent = run is not None and not self.work.store.is_complete(run)
         published = self.published.values.get(key, {}) if is_absent else {}
-        self.numbers[key] = {name: value for name, value in published.items() if name.startswith(COST)} | numbers
+        self.numbers[key] = numbers | {name: value for name, value in published.items() if name.startswith(COST)}
 
 
 def _damage(key: str, file: str, fault: str) -> Finding:
