@@ -9,7 +9,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from recompose.errors import RecomposeError, error_text
+from recompose.arithmetic import environment_of
+from recompose.errors import OtherArithmeticError, RecomposeError, error_text
 from recompose.extras import missing_package
 from recompose.interrupts import INTERRUPTED, end_at_once
 from recompose.options import JSON, Project, flag
@@ -412,6 +413,9 @@ def run(commands: typer.Typer) -> NoReturn:
         sys.exit(INTERRUPTED)
     except typer.TyperException as error:  # of the arguments; without a message where the help is shown instead
         message, code = error.format_message(), error.exit_code
+    except OtherArithmeticError as error:
+        command = [sys.executable, "-m", "recompose", *sys.argv[1:]]
+        os.execve(sys.executable, command, environment_of(error.wanted))
     except RecomposeError as error:
         message = str(error)
     except ModuleNotFoundError as error:

@@ -74,6 +74,15 @@ class PluginError(RecomposeError, ValueError):
     """A plugin that does not exist, whose declaration is wrong, or whose code cannot be fingerprinted."""
 
 
+class OtherArithmeticError(RecomposeError, RuntimeError):
+    """A process that computes by other arithmetic than a recipe has; the command line starts it anew."""
+
+    def __init__(self, wanted: str, found: str) -> None:
+        remedy = f"start it with RECOMPOSE_ARITHMETIC={wanted}, and import recompose before NumPy and torch"
+        super().__init__(f"arithmetic is to be {wanted}, and this process computes by {found}: {remedy}")
+        self.wanted = wanted
+
+
 class ChangedError(RecomposeError, RuntimeError):
     """Code that was changed while a workflow ran."""
 

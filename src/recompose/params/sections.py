@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from recompose.arithmetic import PORTABLE, Arithmetic
 from recompose.params.mistakes import Keyed
 
 OUTSIDE_FINGERPRINTS = True  # documents hold the values
@@ -72,6 +73,11 @@ class Trainer(Section):
         description="Hardware for training; `auto` uses a GPU if there is one."
     )
     devices: Literal["auto"] | Count = Field(description="GPUs or processes of one run, which share the batch size.")
+    arithmetic: Arithmetic = Field(
+        default=PORTABLE,
+        description="Arithmetic of torch on CPU: `portable` gives the same bytes on every x86-64 processor with AVX2, "
+        "`native` is the fastest of this one.",
+    )
 
 
 class Archive(Section):

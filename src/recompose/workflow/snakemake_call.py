@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from filelock import FileLock
 
+from recompose.arithmetic import choose
 from recompose.errors import ParamsError, PlanError, RecomposeError, error_text
 from recompose.files import read_json, write_json
 from recompose.interrupts import end_with_children
@@ -76,6 +77,8 @@ class Call:
         choose_profile(workflow.config_settings.overwrite_config)
         scheduled = bool(workflow.nodes)  # --jobs, the limit of an executor
         graph = Graph.of_folder(Path.cwd(), scheduled=scheduled)
+        assert graph.work is not None
+        choose(graph.work.params.chosen.trainer.arithmetic)  # for its jobs, and the server of jobs
         if not scheduled:
             end_with_children()  # Snakemake cancels a scheduler's jobs; jobs on this machine are its child processes
 
