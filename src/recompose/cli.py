@@ -311,8 +311,7 @@ def verify_runs(
     """Make runs of the reports again from nothing, and compare them. They are drawn at random, and made in a temporary
     folder with the data and features that they need; results/ is only read.
 
-    Return 0 if all are equal to the byte, 3 if another kind of machine made other bytes and no number is different,
-    otherwise 1.
+    Return 0 if all are equal to the byte, otherwise 1.
     """
     from recompose.commands.verify import verify
 

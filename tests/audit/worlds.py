@@ -151,14 +151,6 @@ def each_record(root: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         edit_json(path, edit)
 
 
-def on_another_machine(reports: Path) -> None:
-    """Make all that is behind reports the work of another machine."""
-    made = read_json(reports / "made.json")
-    for build in made["results"].values():
-        build["instruction_set"] = "of another machine"
-    write_json(reports / "made.json", made)
-
-
 def remake_reports(root: Path, work: Workspace | None = None) -> None:
     """What the last phases do, of the artifacts that show anything of chance."""
     work = work or Workspace(root)
@@ -455,7 +447,7 @@ WORLDS = [
     world("committed since", commit_since, "current"),
     world("uncommitted, denied in the record", partial(deny_dirty, record=True), "tampered", DENIED, TAMPERED, 1),
     world("uncommitted, denied in the reports", partial(deny_dirty, record=False), "tampered", EDITED, TAMPERED, 1),
-    world("another device", lambda r: rebuild_record(r, device="1 x GPU"), "mixed", *everywhere("mixed")),
+    world("another device", lambda r: rebuild_record(r, device="1 x GPU"), "current"),
     world("other packages", lambda r: rebuild_record(r, packages={"torch": "1.0"}), "mixed", *everywhere("mixed")),
     world("a seed gone", lose_seed, "incomplete", *everywhere("incomplete"), 1),
     # what is shown

@@ -6,12 +6,10 @@ Each part of it is a generator of findings, which ``ArtifactCheck.check`` calls.
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, zip_longest
-from math import isclose
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from recompose.audit.findings import UNCHECKED, Finding, Key, Trust
 from recompose.audit.trust import CHANGED, Judge
@@ -25,7 +23,6 @@ from recompose.tables.kinds import artifact_files, is_figure
 from recompose.tables.lineage import Lineage
 from recompose.tables.stored_results import Recorded
 
-OTHER_MAP = "another machine makes another map of the same embeddings"
 SCORES_ABSENT = "some results behind it are missing or not valid"
 INPUTS_ABSENT = "its images, features or models are not on this disk, or not valid"
 T = TypeVar("T")
@@ -192,9 +189,6 @@ class ArtifactCheck(Judge):
         if due is None or not self._is_unchanged(file):
             return
         shown = self._read(file)
-        if shown != due and _without_places(shown) == _without_places(due):
-            yield Finding.of(UNCHECKED, self.artifact, OTHER_MAP, cells=self._cells)
-            return
         self.compared = {*self._cells}
         if shown != due:
             yield Finding.of(self._wrong_value, self.place(file), _first_line(shown, due), cells=self._cells)
@@ -275,32 +269,9 @@ def _disagreement(cell: Cell | None, due: Cell | None) -> str:
     """Return the difference between a cell of a lineage and the one due; empty where there is none."""
     if cell is None or due is None:
         return "" if cell is due else "its runs do not give it" if cell else "misses what its runs give"
-    differing = [part for part, value in due if not is_equal(value, getattr(cell, part))]
+    differing = [part for part, value in due if value != getattr(cell, part)]
     verb = "are" if len(differing) > 1 else "is"
     return f"its {', '.join(differing)} {verb} not what its runs give" if differing else ""
-
-
-def is_equal(first: Any, second: Any) -> bool:
-    """Return true where two plain values agree; the last digits of numbers depend on the processor."""
-    if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(is_equal(value, second[name]) for name, value in first.items())
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(is_equal, first, second))
-    numbers = [isinstance(value, float | int) and not isinstance(value, bool) for value in (first, second)]
-    if all(numbers):
-        with suppress(OverflowError):  # of an integer that is no float
-            return isclose(first, second, rel_tol=1e-9, abs_tol=1e-9)
-    return bool(first == second)
-
-
-def _without_places(text: str) -> list[tuple[str | None, ...]]:
-    """Return the lines of a figure's numbers without the positions of points on a map, which have both parts."""
-    rows = csv.DictReader(io.StringIO(text))
-    try:
-        places = {"x", "y"} if {"x", "y"} <= {*(rows.fieldnames or ())} else set[str]()
-        return [tuple(value for name, value in row.items() if name not in places) for row in rows]
-    except csv.Error:  # anybody may have written it
-        return [(text,)]
 
 
 def _first_line(shown: str, due: str) -> str:

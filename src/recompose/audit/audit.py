@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from recompose.audit.artifacts import ArtifactCheck, is_equal
+from recompose.audit.artifacts import ArtifactCheck
 from recompose.audit.findings import UNCHECKED, Audit, Finding
 from recompose.audit.stored import Stored
 from recompose.audit.trust import CHANGED
@@ -19,7 +19,7 @@ from recompose.papers.declaration import Paper
 from recompose.params.documents import read_document
 from recompose.programs import dvc
 from recompose.progress import say
-from recompose.tables.lineage import INDEX, MADE, VALUES, ReportIndex
+from recompose.tables.lineage import INDEX, MADE, ReportIndex
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -118,19 +118,9 @@ def _check_index(work: Workspace, published: PublishedLineage, due: Mapping[str,
             yield Finding.of("missing-file", place, "is missing")
         elif sha256_file(path) != written.get(name):
             yield Finding.of("changed-file", place, CHANGED)
-        elif name in due and not _is_as_due(name, path.read_bytes().decode("utf-8", "replace"), due[name]):
+        elif name in due and path.read_bytes().decode("utf-8", "replace") != due[name]:
             why = "artifacts, parameters, or the code that writes it, changed since"
             yield Finding.of("other-text", place, why)
-
-
-def _is_as_due(name: str, text: str, due: str) -> bool:
-    """Return true where a file of the reports has the text that would be written now, or the same values."""
-    if text == due or name != VALUES:
-        return text == due
-    try:
-        return is_equal(json.loads(text), json.loads(due))
-    except (ValueError, RecursionError):  # anybody may have written it
-        return False
 
 
 def check_lock(root: Path) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 STATES = (
     "tampered",  # a file differs from what was written, or a number from the result of its runs
     "incomplete",  # planned evaluations are missing
-    "mixed",  # its runs have different code, or come from different kinds of machines
+    "mixed",  # its runs have different code or packages
     "uncommitted",  # its runs come from sources that no commit holds
     "stale",  # the current parameters, code or inputs would give another number
     "unchecked",  # what it rests on is not on this disk, or is unreliable itself

@@ -1,15 +1,14 @@
-"""`audit --against`: each number of the reports against the same number at a git revision, in one of five words.
+"""`audit --against`: each number of the reports against the same number at a git revision, in one word.
 
-A cell decides what is compared: the values of its replicates, its value alone, the values that a claim rests on, or its
-text.
+Text, value and values of all replicates are compared. Costs, and what differs in claims through costs alone, have a
+word of their own, since they are measured again.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isclose
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import stdev
 
 from pydantic import Field, ValidationError
 from rich.console import Console
@@ -23,50 +22,28 @@ from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
 from recompose.programs import git
 from recompose.recipes.records import LenientModel
-from recompose.tables.lineage import MADE, SUFFIX, Made
+from recompose.tables.lineage import SUFFIX
 from recompose.workspace import Workspace
 
-# from the mildest to the gravest
-WORDS = IDENTICAL, COST, LAST_DIGITS, WITHIN, DIFFERENT, MISSING_THEN, MISSING_NOW = (
+WORDS = IDENTICAL, COST, DIFFERENT, MISSING_THEN, MISSING_NOW = (
     "identical",
     "a cost",
-    "last digits",
-    "within the spread of replicates",
     "different",
     "missing then",
     "missing now",
 )
-CLOSE = 1e-4  # relative tolerance for sums that are taken in another order, after a network's layers
 VERDICT = "verdict"
 MOST = 20  # differing cells that are named
 Place = tuple[str, str]  # row and benchmark of a claim
 
 
-def classify(then: Sequence[float], now: Sequence[float], spread: float = 0.0) -> str:
-    """Return the word for a number that was computed again.
+def spread_of(values: Sequence[float]) -> str:
+    """Return the standard deviation over replicates, in words; empty for fewer than two.
 
-    Args:
-        then: the old values, one for each replicate, or the old number alone.
-        now: the new values, in the same order.
-        spread: the standard deviation over replicates, which the mean may move by; 0 if it is unknown.
-
-    >>> classify([50.0, 52.0], [50.0, 52.0]), classify([50.0, 52.0], [50.001, 52.0])
-    ('identical', 'last digits')
-    >>> classify([50.0, 52.0], [51.0, 52.5], 1.4), classify([50.0, 52.0], [60.0, 62.0], 1.4)
-    ('within the spread of replicates', 'different')
+    >>> spread_of([50.0, 52.0]), spread_of([50.0])
+    ('spread of 2 replicates: 1.4', '')
     """
-    if list(then) == list(now):
-        return IDENTICAL
-    if len(then) != len(now) or not then:
-        return DIFFERENT
-    if all(isclose(a, b, rel_tol=CLOSE, abs_tol=CLOSE**2) for a, b in zip(then, now, strict=True)):
-        return LAST_DIGITS
-    return WITHIN if abs(fmean(now) - fmean(then)) <= spread else DIFFERENT
-
-
-def spread_of(values: Sequence[float]) -> float:
-    """Return the standard deviation over replicates; 0 of a single one, whose spread is unknown."""
-    return stdev(values) if len(values) > 1 else 0.0
+    return f"spread of {len(values)} replicates: {stdev(values):.2g}" if len(values) > 1 else ""
 
 
 class _RevisionCells(LenientModel):
@@ -86,9 +63,14 @@ class ComparedCell:
 
     def __str__(self) -> str:
         both = [cell for cell in (self.then, self.now) if cell]
-        texts = f"{both[0].text} then, {both[1].text} now" if len(both) > 1 else self.word
         cell = both[-1]
-        return f"{' · '.join(filter(None, (self.artifact, cell.row, cell.column, cell.view)))}: {texts}"
+        place = " · ".join(filter(None, (self.artifact, cell.row, cell.column, cell.view)))
+        if len(both) == 1:
+            return f"{place}: {self.word}"
+        old, new = (each.text for each in both)
+        texts = f"{old} then, {new} now" if old != new else f"{new} then and now, from other values"
+        spread = spread_of(both[0].values)
+        return f"{place}: {texts}{f' ({spread})' if spread else ''}"
 
     @property
     def is_flip(self) -> bool:
@@ -104,7 +86,6 @@ class Comparison:
     revision: str
     commit: str
     cells: list[ComparedCell] = field(default_factory=list)
-    machines: tuple[list[str], list[str]] = ([], [])  # then and now
 
     @property
     def flips(self) -> list[ComparedCell]:
@@ -112,10 +93,10 @@ class Comparison:
         return [cell for cell in self.cells if cell.is_flip]
 
     @property
-    def beyond(self) -> list[ComparedCell]:
-        """The cells that differ by more than the spread of replicates or are missing, those of claims first."""
-        beyond = [cell for cell in self.cells if cell.word in (DIFFERENT, MISSING_THEN, MISSING_NOW)]
-        return sorted(beyond, key=lambda cell: not (cell.now and cell.now.part))
+    def differing(self) -> list[ComparedCell]:
+        """The cells that are different or missing, those of claims first."""
+        differing = [cell for cell in self.cells if cell.word not in (IDENTICAL, COST)]
+        return sorted(differing, key=lambda cell: not (cell.now and cell.now.part))
 
     @property
     def other_recipes(self) -> int:
@@ -125,8 +106,8 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        """True where no cell differs by more than the spread of replicates, and no claim has another verdict."""
-        return not self.beyond and not self.flips
+        """True where no cell is different or missing, and no claim has another verdict."""
+        return not self.differing and not self.flips
 
     def document(self) -> Document:
         """Return the comparison as plain values."""
@@ -136,9 +117,8 @@ class Comparison:
             "same": self.is_same,
             "counts": counts_of(self.cells),
             "flips": [str(cell) for cell in self.flips],
-            "beyond": [str(cell) for cell in self.beyond],
+            "differing": [str(cell) for cell in self.differing],
             "other_recipes": self.other_recipes,
-            "machines": dict(zip(("then", "now"), self.machines, strict=True)),
         }
 
 
@@ -151,11 +131,9 @@ def counts_of(cells: Iterable[ComparedCell]) -> dict[str, int]:
 def sentence(cells: Sequence[ComparedCell]) -> str:
     """Return the number of cells by word, and that of changed verdicts."""
     counts = ", ".join(f"{count:,} {word}" for word, count in counts_of(cells).items())
-    single = sum(cell.word == DIFFERENT and len(cell.now.values) == 1 for cell in cells if cell.now)
-    alone = f"; {single:,} of the different ones have one replicate, whose spread is not known" if single else ""
     flips = sum(cell.is_flip for cell in cells)
     verdicts = f"{pluralize(flips, 'verdict')} changed" if flips else "no verdict changed"
-    return f"{len(cells):,} numbers: {counts or 'none'}{alone}; {verdicts}."
+    return f"{len(cells):,} numbers: {counts or 'none'}; {verdicts}."
 
 
 def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison:
@@ -171,8 +149,7 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
             now = (reports / file).read_text(encoding="utf-8").strip() if (reports / file).exists() else ""
             then, after = _text_at(reports, file, commit), _read_cells(now)
             cells += compare_cells(f"{paper.name}/{name}", after if then == now else _read_cells(then), after)
-    machines = _machines(Made.parse(_text_at(reports, MADE, commit))), _machines(Made.read(reports))
-    return Comparison(revision, commit, cells, machines)
+    return Comparison(revision, commit, cells)
 
 
 def commit_of(folder: Path, revision: str) -> str:
@@ -220,47 +197,25 @@ def _word(then: Cell | None, now: Cell | None, claims: Mapping[Place, str]) -> s
         return IDENTICAL
     if now.metric.startswith(COST_PREFIX):
         return COST
-    if now.part:
-        return _claim_word(then, now, claims)
-    if then.names != now.names or then.value is None or now.value is None:
+    if not now.part:
         return DIFFERENT
-    if then.values != now.values:
-        return classify(then.values, now.values, spread_of(then.values))
-    # a difference has no values of its own; where there are some, the number does not follow from them as it did
-    return classify([then.value], [now.value], 0.0 if now.values else then.spread or 0.0)
-
-
-def _claim_word(then: Cell, now: Cell, claims: Mapping[Place, str]) -> str:
-    """Return the word for a part of a claim that is not identical: the gravest of the values that it rests on."""
-    rests_on = (
+    rests_on = {
         word
         for (row, benchmark), word in claims.items()
         if benchmark == now.benchmark and (row == now.row or now.part in FAMILY_PARTS)
-    )
-    gravest = max(rests_on, key=WORDS.index, default=DIFFERENT)
-    if gravest == IDENTICAL:  # evidence has six digits
-        return LAST_DIGITS if then.text == now.text else DIFFERENT
-    return gravest
+    }
+    return COST if rests_on - {IDENTICAL} == {COST} else DIFFERENT
 
 
 def _evidence_word(then: Cell, now: Cell) -> str:
-    """Return the gravest word of the values behind a verdict."""
+    """Return the word for the values behind a verdict."""
     if then.evidence is None or now.evidence is None:
         return IDENTICAL if then.text == now.text else DIFFERENT
     before, after = then.evidence.values, now.evidence.values
-    if {side: values.keys() for side, values in before.items()} != {side: v.keys() for side, v in after.items()}:
-        return DIFFERENT
-    if now.metric.startswith(COST_PREFIX):
-        return IDENTICAL if before == after else COST
-    sides = (([*before[side].values()], [values[seed] for seed in before[side]]) for side, values in after.items())
-    return max((classify(one, other, spread_of(one)) for one, other in sides), key=WORDS.index, default=IDENTICAL)
-
-
-def _machines(made: Made) -> list[str]:
-    """Return the kinds of machines that computed runs and evaluations, the most frequent first."""
-    computed = ("runs/", "evaluations/")
-    kinds = Counter(build.processor for key, build in made.builds.items() if key.startswith(computed))
-    return [text for text, _ in kinds.most_common()]
+    if before == after:
+        return IDENTICAL
+    seeds_then, seeds_now = ({side: values.keys() for side, values in each.items()} for each in (before, after))
+    return COST if seeds_then == seeds_now and now.metric.startswith(COST_PREFIX) else DIFFERENT
 
 
 def show_against(work: Workspace, papers: Iterable[Paper], revision: str, *, as_json: bool) -> int:
@@ -274,13 +229,10 @@ def show_against(work: Workspace, papers: Iterable[Paper], revision: str, *, as_
         print_line(console, f"made by evaluations with other settings, data or code: {numbers}")
     for cell in comparison.flips:
         print_line(console, ("another verdict", "bold red"), f": {cell} ({cell.word})")
-    for cell in comparison.beyond[:MOST]:
+    for cell in comparison.differing[:MOST]:
         print_line(console, ("different", "bold red"), f": {cell}")
-    if more := comparison.beyond[MOST:]:
+    if more := comparison.differing[MOST:]:
         print_line(console, f"and {len(more)} more (--json names all)")
-    if comparison.machines[0] != comparison.machines[1]:
-        for time, machines in zip(("then", "now"), comparison.machines, strict=True):
-            print_line(console, f"computed by {' and '.join(machines) or 'unknown machines'} {time}")
     for paper in dict.fromkeys(cell.artifact.partition("/")[0] for cell in comparison.cells):
         cells = [cell for cell in comparison.cells if cell.artifact.startswith(f"{paper}/")]
         print_line(console, f"{paper}: {sentence(cells)}")

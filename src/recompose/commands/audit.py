@@ -9,7 +9,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from recompose.audit.artifacts import OTHER_MAP
 from recompose.audit.audit import audit, audit_document, check_beside, reach
 from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Finding
 from recompose.commands.release import open_release
@@ -77,8 +76,8 @@ def audit_reports(work: Workspace, papers: list[Paper], published: PublishedLine
 def _due_texts(work: Workspace, published: PublishedLineage, audited: Audit) -> dict[str, str]:
     """Return the files that belong to no artifact, as they would be written now; none where results are missing.
 
-    The page is among them only if it would show what it showed when it was written: builds, and an audit without
-    findings, which draws no maps.
+    The page is among them only if it would show what it showed when it was written: builds, and an audit that
+    found nothing and checked everything.
     """
     if not all(recipe.key in audited.numbers for recipe in work.plan.of("evaluations")):
         return {}
@@ -86,9 +85,8 @@ def _due_texts(work: Workspace, published: PublishedLineage, audited: Audit) -> 
         due = index_texts(StoredResults(work, audited.numbers, published.made), published)
     except DamagedError:  # a finding of its own names it
         return {}
-    shown = replace(audited, everything=[finding for finding in audited.everything if finding.why != OTHER_MAP])
-    if published.made and not shown.everything:
-        due[PAGE] = page_of(work, published, shown)
+    if published.made and not audited.everything:
+        due[PAGE] = page_of(work, published, audited)
     return due
 
 

@@ -1,8 +1,7 @@
 """`verify`: runs of the reports are made again from nothing, in a folder of their own, and compared.
 
 The runs are drawn at random, all with the same probability. An evaluation of an untrained model counts as a run. Bytes
-are compared with the digests in the reports. Where another kind of machine explains other bytes, numbers are judged by
-the words of `audit --against`.
+are compared with the digests in the reports, and numbers with ``values.json``.
 """
 
 import shutil
@@ -16,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-from math import comb, floor, inf, nan
+from math import comb, floor, inf
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -24,7 +23,7 @@ from random import Random
 from rich.console import Console
 
 from recompose import phases
-from recompose.commands.against import DIFFERENT, WORDS, classify, commit_of, spread_of
+from recompose.commands.against import commit_of, spread_of
 from recompose.commands.places import CellPlace
 from recompose.console import first, print_line
 from recompose.costs import processes
@@ -35,20 +34,11 @@ from recompose.metric_cache import MetricCache
 from recompose.parts.cells import Cell
 from recompose.progress import be_quiet, say
 from recompose.recipes.plan import Recipe, closure
-from recompose.recipes.records import Build
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
-BYTES, OTHER_MACHINE, DIFFERS, UNPLANNED, FAILED = OUTCOMES = (
-    "equal to the byte",
-    "other bytes on another machine",  # and no number that is different
-    "different",
-    "not planned any more",
-    "failed",
-)
-EXACT = ("data", "pixels")  # kinds that have the same bytes on all machines
-EQUAL, UNEQUAL, ELSEWHERE = 0, 1, 3  # exit codes; 3: other bytes on another machine
+BYTES, DIFFERS, UNPLANNED, FAILED = OUTCOMES = ("equal to the byte", "different", "not planned any more", "failed")
 WRONG = 0.2  # the share of wrong runs for which the probability of detection is stated
 MINUTES = 5.0  # in which runs are begun, where neither a number nor a time is given
 SHOWN = 10  # lines of a run
@@ -62,8 +52,6 @@ class Rerun:
     title: str
     outcome: str = BYTES
     details: list[str] = field(default_factory=list)  # a line for each file and number that differ, or the fault
-    machines: set[str] = field(default_factory=set)  # how the machine differs from that of the reports
-    words: Counter[str] = field(default_factory=Counter)  # of numbers
 
 
 def verify(work: Workspace, cell: str | None, count: int | None, minutes: float | None, seed: str | None) -> int:
@@ -93,7 +81,7 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
     reruns = make_again(work, published, drawn, minutes or inf)
     console = Console()
     for rerun in reruns:
-        if rerun.outcome not in (BYTES, OTHER_MACHINE):
+        if rerun.outcome != BYTES:
             print_line(console, f"{rerun.title}: {rerun.outcome}")
             for line in first(rerun.details, SHOWN):
                 print_line(console, f"  {line}")
@@ -187,67 +175,36 @@ def _make(root: Path, folder: Path, evaluations: Iterable[str], deadline: float)
 
 def _compare(published: PublishedLineage, rerun: Workspace, title: str, evaluations: list[Recipe]) -> Rerun:
     """Compare a run that was made again with the reports."""
-    found, is_explained = Rerun(title), True
+    details: list[str] = []
     for recipe in closure(evaluations):
-        then, now, causes = published.made.get(recipe.key), rerun.store.record(recipe).build, ""
+        then, now = published.made.get(recipe.key), rerun.store.record(recipe).build
         if not (then and then.files):
-            is_explained = False
-            found.details.append(f"{MADE} does not tell the files of {recipe.key}")
+            details.append(f"{MADE} does not tell the files of {recipe.key}")
         elif files := sorted(name for name in then.files | now.files if then.files.get(name) != now.files.get(name)):
-            is_exact = recipe.kind in EXACT or (recipe.kind == "backbones" and not recipe.needs)
-            causes = "" if is_exact else machine_difference(then, now)
-            is_explained &= bool(causes)
-            found.machines |= {causes} - {""}
-            found.details.append("; ".join(filter(None, (f"{', '.join(files)} of {recipe.key} differ", causes))))
+            details.append(f"{', '.join(files)} of {recipe.key} differ")
         if recipe.kind == "evaluations":
-            _compare_numbers(published, rerun, found, recipe, is_excused=bool(causes))
-    is_different = not is_explained or found.words[DIFFERENT]
-    found.outcome = DIFFERS if is_different else OTHER_MACHINE if found.machines else BYTES
-    return found
+            details += _differing_numbers(published, rerun, recipe)
+    return Rerun(title, DIFFERS if details else BYTES, details)
 
 
-def machine_difference(then: Build, now: Build) -> str:
-    """Return how machines differ in what changes the last digits of sums; the number of cores does not."""
-    parts = (
-        (
-            made.device.partition(" x ")[2] or made.device,
-            str(made.instruction_set),
-            *(f"{name} {made.packages.get(name)}" for name in ("torch", "numpy")),
-        )
-        for made in (then, now)
-    )
-    return ", ".join(f"{before} then and {after} now" for before, after in zip(*parts, strict=True) if before != after)
-
-
-def _compare_numbers(
-    published: PublishedLineage, rerun: Workspace, found: Rerun, evaluation: Recipe, *, is_excused: bool
-) -> None:
-    """Compare the metrics of an evaluation that the reports show, as means over its replicates.
-
-    The spread of replicates excuses only what another machine gave other bytes; a published number that is far from the
-    others makes it no wider.
+def _differing_numbers(published: PublishedLineage, rerun: Workspace, evaluation: Recipe) -> Iterator[str]:
+    """Yield a line for each metric of an evaluation that the reports show with another value, with the spread of its
+    replicates.
     """
-    key, then, labels = evaluation.key, published.values, evaluation.labels
-    now = MetricCache(rerun).recompute(evaluation)
+    key, labels, values = evaluation.key, evaluation.labels, published.values
     cells = (cell for name in published.lineages for cell in published.cells(name) if key in cell.made_from)
-    planned = rerun.plan.evaluations(evaluation.track, labels["name"], labels["dataset"])
-    replicates = dict.fromkeys([key, *(replicate.key for replicate in planned)])
+    then, now = values.get(key, {}), MetricCache(rerun).recompute(evaluation)
+    replicates = [each.key for each in rerun.plan.evaluations(evaluation.track, labels["name"], labels["dataset"])]
     for metric in sorted(now.keys() & {cell.metric for cell in cells}):
-        before = {key: nan} | {each: then[each][metric] for each in replicates if metric in then.get(each, {})}
-        after = before | {key: now[metric]}
-        both = [*before.values()], [*after.values()]
-        word = classify(*both, min(map(spread_of, both)) if is_excused else 0.0)
-        found.words[word] += 1
-        if word == DIFFERENT:
-            found.details.append(f"{metric} of {key}: {before[key]:.6g} in the reports, {after[key]:.6g} now")
+        if then.get(metric) != now[metric]:
+            spread = spread_of([values[each][metric] for each in replicates if metric in values.get(each, {})])
+            numbers = f"{then.get(metric, 'nothing')} in the reports, {now[metric]} now"
+            yield "; ".join(filter(None, (f"{metric} of {key}: {numbers}", spread)))
 
 
 def exit_code(reruns: Iterable[Rerun]) -> int:
-    """Return 0 where all is equal to the byte, 3 where another machine explains all differences, otherwise 1."""
-    outcomes = {rerun.outcome for rerun in reruns}
-    if outcomes == {BYTES}:
-        return EQUAL
-    return ELSEWHERE if outcomes and outcomes <= {BYTES, OTHER_MACHINE} else UNEQUAL
+    """Return 0 where there are reruns and all are equal to the byte, otherwise 1."""
+    return 0 if {rerun.outcome for rerun in reruns} == {BYTES} else 1
 
 
 def sentence(reruns: Sequence[Rerun], total: int) -> str:
@@ -257,19 +214,17 @@ def sentence(reruns: Sequence[Rerun], total: int) -> str:
         reruns: what was made again.
         total: the number of runs that it was drawn from; 0: it was not drawn.
     """
-    outcomes = Counter(rerun.outcome for rerun in reruns)
-    parts = [f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name]] or ["nothing is shown"]
-    text, beyond = "all equal to the byte" if outcomes.keys() == {BYTES} else ", ".join(parts), ""
-    if outcomes[OTHER_MACHINE]:
-        facts = "; ".join(sorted({fact for rerun in reruns for fact in rerun.machines}))
-        words = sum((rerun.words for rerun in reruns), Counter[str]())
-        counts = ", ".join(f"{words[word]:,} {word}" for word in WORDS if words[word])
-        text += f" ({facts}). {words.total():,} numbers: {counts}"
-        beyond = " by more than the spread of replicates"
-    if not total or exit_code(reruns) == UNEQUAL:
-        return f"{text}."
+    if exit_code(reruns):
+        outcomes = Counter(rerun.outcome for rerun in reruns)
+        counts = ", ".join(f"{outcomes[name]} {name}" for name in OUTCOMES if outcomes[name])
+        return f"{counts or 'nothing is shown'}."
+    if not total:
+        return "all equal to the byte."
     percent = floor(100 * detection(total, len(reruns)))
-    return f"{text}. Had {WRONG:.0%} of runs been wrong{beyond}, this would have been seen with {percent}% probability."
+    return (
+        f"all equal to the byte. Had {WRONG:.0%} of runs been wrong, this would have been seen with {percent}% "
+        "probability."
+    )
 
 
 def detection(runs: int, drawn: int) -> float:

@@ -14,8 +14,7 @@ from recompose.recipes.plan import closure
 from recompose.recipes.records import Build
 from recompose.tables.stored_results import StoredResults
 
-JUDGED_KINDS = ("runs", "evaluations")  # their code and environment must be the same throughout an artifact
-MACHINE = ("device", "instruction_set", "libraries", "packages")  # of a build; virtual machines share names of devices
+JUDGED_KINDS = ("runs", "evaluations")  # their code and packages must be the same throughout an artifact
 MAX_KEYS = 3  # missing evaluations that a caveat lists
 
 
@@ -36,7 +35,7 @@ class Caveat:
 def find_caveats(
     codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, Build], missing: Iterable[str]
 ) -> Iterator[Caveat]:
-    """Yield the caveats of an artifact: missing evaluations, mixed code, uncommitted sources, mixed environments.
+    """Yield the caveats of an artifact: missing evaluations, mixed code, uncommitted sources, mixed packages.
 
     Args:
         codes: key -> module -> digest, of runs and evaluations.
@@ -56,10 +55,8 @@ def find_caveats(
     if uncommitted:
         count = f"{len(uncommitted)} of {len(build_info)}"
         yield Caveat("uncommitted", f"{count} were made from a changed or unknown working tree", uncommitted)
-    for name in MACHINE:
-        facts = ((key, getattr(build, name)) for key, build in build_info.items())
-        if values := _differing((name, digest(fact), key) for key, fact in facts if fact is not None):
-            yield Caveat("mixed", f"runs differ in {name.replace('_', ' ')}", _minority(values))
+    if packages := _differing(("packages", digest(build.packages), key) for key, build in build_info.items()):
+        yield Caveat("mixed", "runs differ in packages", _minority(packages))
 
 
 def _differing(facts: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, list[str]]]:
