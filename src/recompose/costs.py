@@ -15,7 +15,7 @@ from typing import Any
 from recompose.data.content import raw_files
 from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json
-from recompose.phases import PHASES, needs_gpu
+from recompose.phases import KINDS, needs_gpu
 from recompose.progress import read_progress
 from recompose.recipes.plan import Plan, Recipe
 from recompose.recipes.records import COSTS, RECORD, Build, Record, flat
@@ -167,7 +167,7 @@ def _count_images(work: Workspace, data: Recipe) -> int:
 def _stored(work: Workspace, plan: Plan) -> list[MadeRecipe]:
     """Return everything in the store; damaged records are skipped, and reported by the audit."""
     records: dict[str, Record] = {}
-    for kind in PHASES:
+    for kind in KINDS:
         for path in (work.results / kind).glob(f"*/{RECORD}"):
             with suppress(DamagedError):
                 records[f"{kind}/{path.parent.name}"] = Record.read(path)

@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-OUTSIDE_FINGERPRINTS = True  # content is compared by its digest
-
 SHORT = 12
 MAX_THREADS = 8  # that read files at the same time
 

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-OUTSIDE_FINGERPRINTS = True  # messages to people
-
 
 class RecomposeError(Exception):
     """An error that a user can fix; the message says how.

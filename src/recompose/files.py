@@ -14,8 +14,6 @@ from typing import Any
 
 from recompose.errors import DataError
 
-OUTSIDE_FINGERPRINTS = True  # what is read is what was written
-
 Document = dict[str, Any]  # an object of JSON or YAML as plain values, not validated
 _RUST = re.compile(r"\(os error (\d+)\)")  # how libraries in Rust, such as safetensors, name an OSError
 SCRATCH = "scratch"  # the subfolder for files to resume from; removed when the content is complete

@@ -1,162 +1,36 @@
-"""The phases of the workflow, in their order.
+"""The making of recipes, in the order of the workflow: each from contents of earlier kinds, unless it is complete.
 
-Each reads the content of earlier phases and makes its own, unless that is complete. Torch is imported only by the
-phases that need it, at the time they run.
+Torch is imported only by what needs it, at the time it runs.
 """
 
 import os
-import shutil
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 
-from recompose.data.content import changed_files, write_content
-from recompose.data.raw import draw_once
+from recompose.arithmetic import CURRENT, use
+from recompose.backbones.steps import ASSETS, RAW
+from recompose.data.content import acquire, function_of, unchanged_raw
 from recompose.digest import sha256_file
-from recompose.errors import DataError, DownloadError, FailedError, error_text
-from recompose.files import write_atomically, write_json
-from recompose.params.sections import Backbone, Bundled, Classifier, Pretrained, Released
+from recompose.errors import DataError, FailedError, error_text
+from recompose.files import write_atomically
 from recompose.progress import say
-from recompose.recipes.plan import CORPORA, Recipe, closure
+from recompose.recipes.plan import Recipe, closure
 from recompose.recipes.store import ERROR
 from recompose.tracks.track import Track
 from recompose.training.devices import own_devices
-from recompose.training.hardware import Hardware
 from recompose.workspace import Workspace
 
-BACKBONE = "backbone.json"  # of a backbone: its architecture and weights
-TRAINED = ("runs", "evaluations")  # the kinds that methods have; all others are steps before them
+KINDS = ("data", "backbones", "pixels", "features", "grids", "runs", "evaluations")  # in their order: the only list
+EVALUATIONS = KINDS[-1]
+TRAINED = ("runs", EVALUATIONS)  # the kinds that methods have; all others are steps before them
 DEVICES = ".locks"  # below results/: the locks of GPUs
 
 
 def track_of(work: Workspace, recipe: Recipe) -> Track:
     """Return the track of a recipe, with what plugins bring."""
     return work.catalogue[recipe.track]
-
-
-def raw_folder(work: Workspace, recipe: Recipe) -> Path:
-    """Return the folder of the raw files of a recipe of data, which are downloaded or generated if they are missing."""
-    if recipe.track:
-        return track_of(work, recipe).acquire(recipe, work.params, work.data)
-    root = work.data / f"{recipe.name}-{recipe.folder}"
-    draw_once(import_module(CORPORA[recipe.name]).write_corpus, recipe, root)  # scenes that pretrain small backbones
-    return root
-
-
-def acquire(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Download or generate raw data, check it and index it."""
-    root = raw_folder(work, recipe)
-    names = (
-        track_of(work, recipe).index(recipe, root, folder)
-        if recipe.track
-        else [path.name for path in root.glob("*.tar")]
-    )
-    write_content(root, names, folder)
-
-
-def _unchanged_raw(work: Workspace, recipe: Recipe) -> Path:
-    """Return the folder of the raw files of a data set, unchanged since they were indexed.
-
-    Raises:
-        DataError: a file was changed.
-    """
-    root = raw_folder(work, recipe)
-    if files := changed_files(root, work.store.folder(recipe)):
-        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        message = (
-            f"{root} was changed since it was indexed: {files[0]}{more}. "
-            "Put the files back; to generate a synthetic data set again, remove its folder."
-        )
-        raise DataError(message, code="changed-data", place=root / files[0])
-    return root
-
-
-def make_backbone(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Pretrain a backbone, or check its published weights, which are downloaded if possible."""
-    section = work.params.backbones[recipe.name]
-    if isinstance(section, Pretrained):
-        weights = _pretrain(work, recipe, folder)
-    elif isinstance(section, Bundled):
-        weights = _copy_asset(work, section, folder)
-    else:
-        weights = _fetch_weights(work, section, folder)
-    write_json(folder / BACKBONE, {**_description(section), "weights": weights})
-
-
-def _description(section: Backbone) -> dict[str, str]:
-    """Return the description from which a backbone's network is built."""
-    if isinstance(section, Classifier):
-        return {"library": "torchvision", "architecture": section.architecture}
-    return {"architecture": section.architecture, "activation": section.activation}
-
-
-def _fetch_weights(work: Workspace, section: Released | Classifier, folder: Path) -> str:
-    from recompose.backbones.published import weights_urls
-    from recompose.data.upstream import verified_download
-
-    archive = section.weights
-    with verified_download(work.data, f"weights/{archive.file}", weights_urls(section), archive.sha256) as path:
-        if isinstance(section, Classifier):
-            _check_name(path)
-    (folder / archive.file).unlink(missing_ok=True)  # from a killed attempt
-    (folder / archive.file).symlink_to(os.path.relpath(path, folder))
-    return archive.file
-
-
-def _copy_asset(work: Workspace, section: Bundled, folder: Path) -> str:
-    """Copy released weights into a folder; returns the file's name.
-
-    Raises:
-        DataError: the file is missing or has another digest.
-    """
-    asset = section.asset
-    path = work.root / "assets" / asset.file
-    if fault := asset_fault(path, asset.sha256):
-        message = f"{path} {fault}: `git checkout -- assets` restores it; for a new file, edit params.yaml"
-        raise DataError(message, code="wrong-digest", place=path)
-    shutil.copyfile(path, folder / asset.file)
-    return asset.file
-
-
-def asset_fault(path: Path, sha256: str) -> str:
-    """Return what is wrong with a file that is released with the project; empty if it is right."""
-    if not path.is_file():
-        return "is missing"
-    return "" if sha256_file(path) == sha256 else f"does not match its sha256 in params.yaml, {sha256}"
-
-
-def _check_name(path: Path) -> None:
-    """Check a file against the digits of its digest in its name.
-
-    Raises:
-        DownloadError: the digits differ.
-    """
-    expected, sha256 = path.stem.rpartition("-")[2], sha256_file(path)
-    if not sha256.startswith(expected):
-        message = (
-            f"{path} has {path.stat().st_size:,} bytes with the sha256 {sha256}, which should begin with {expected}: "
-            "delete the file to download it again"
-        )
-        raise DownloadError(message, code="wrong-digest", place=path)
-
-
-def _pretrain(work: Workspace, recipe: Recipe, folder: Path) -> str:
-    from recompose.training.pretraining import WEIGHTS, pretrain
-
-    document = recipe.document
-    _limit_threads(document["trainer"]["threads"])
-    pretrain(
-        work.params.backbones[recipe.name].architecture,
-        document["activation"],
-        _unchanged_raw(work, recipe.needs["corpus"]),
-        folder,
-        _hardware(work),
-        **{name: document[name] for name in ("seed", "epochs", "batch_size", "lr", "weight_decay")},
-    )
-    return WEIGHTS
 
 
 def release_backbone(work: Workspace, name: str, target: Path) -> str:
@@ -176,79 +50,33 @@ def release_backbone(work: Workspace, name: str, target: Path) -> str:
     recipe = recipes[name]
     build = work.store.verify(recipe).made
     about = {"backbone": name, "recipe": recipe.digest, "commit": str(build.commit), "device": build.device}
-    corpus, weights = _unchanged_raw(work, recipe.needs["corpus"]), work.store.folder(recipe)
+    need, weights = recipe.needs["corpus"], work.store.folder(recipe)
+    corpus = unchanged_raw(need, work.store.folder(need), work.data)
     write_atomically(target, lambda path: release(corpus, weights, path, about))
     return sha256_file(target)
 
 
-def cache_pixels(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Decode the pictures of a data set once, as inputs of towers."""
-    from recompose.backbones.pixels import write_pixels
+def carry_out(recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None:
+    """Make a content in a folder, or evaluations that go together, each in its folder, by the function of its recipe.
 
-    data = recipe.needs["data"]
-    root = _unchanged_raw(work, data)
-    pictures = track_of(work, recipe).pictures(work.store.folder(data))
-    write_pixels(pictures, root, folder, recipe.document["size"])
-
-
-def cache_features(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Encode the images of a data set once, by a backbone."""
-    from recompose.backbones.clip import load_backbone
-    from recompose.backbones.features import write_features
-    from recompose.backbones.pixels import read_pixels
-
-    needs = _needs(work, recipe)
-    _limit_threads(work.params.chosen.trainer.threads)
-    write_features(load_backbone(needs["backbone"]), read_pixels(needs["pixels"]), folder, _hardware(work).device)
-
-
-def cache_grids(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Encode the images of a data set once, as grids of regions, or copy ready-made grids."""
-    from recompose.backbones.grids import from_hdf5, write_grids
-    from recompose.data.upstream import verified_download
-
-    document, needs = recipe.document, recipe.needs
-    if "backbone" not in needs:
-        images = track_of(work, recipe).pictures(_verified(work, needs["data"]))
-        with verified_download(work.data, f"archives/{document['file']}", (), document["sha256"]) as path:
-            from_hdf5(path, folder, images=len(images))
-        return
-    root, index = _unchanged_raw(work, needs["data"]), work.store.folder(needs["data"])
-    paths = [root / picture.path for picture in track_of(work, recipe).pictures(index)]
-    backbone, device = _verified(work, needs["backbone"]), _hardware(work).device
-    _limit_threads(work.params.chosen.trainer.threads)
-    write_grids(backbone, paths, folder, device, size=document["size"], layer=document["layer"])
-
-
-def train(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Carry out a run."""
-    track_of(work, recipe).train(recipe.document, _needs(work, recipe), folder, _hardware(work), recipe.name)
-
-
-def evaluate(work: Workspace, recipe: Recipe, folder: Path) -> None:
-    """Carry out an evaluation."""
-    evaluate_together(work, {folder: recipe})
-
-
-def evaluate_together(work: Workspace, recipes: Mapping[Path, Recipe]) -> None:
-    """Carry out evaluations that differ only in their scoring, each in its folder."""
+    It knows the recipe and the folders that it needs, and nothing else.
+    """
     first = next(iter(recipes.values()))
-    documents = {folder: recipe.document for folder, recipe in recipes.items()}
-    title = f"{first.name} and {len(recipes) - 1} more scorings" if len(recipes) > 1 else first.name
-    track_of(work, first).evaluate(documents, _needs(work, first), _hardware(work), title)
+    use(first.trainer.get("arithmetic", CURRENT))
+    make_content = function_of(first, "make")
+    if first.kind == EVALUATIONS:
+        make_content(recipes, needs)
+    else:
+        ((folder, recipe),) = recipes.items()
+        make_content(recipe, needs, folder)
 
 
-PHASES: Mapping[str, Callable[[Workspace, Recipe, Path], None]] = MappingProxyType(
-    {
-        "data": acquire,
-        "backbones": make_backbone,
-        "pixels": cache_pixels,
-        "features": cache_features,
-        "grids": cache_grids,
-        "runs": train,
-        "evaluations": evaluate,
-    }
-)  # kind of recipe -> what makes one in a folder, in their order: the only list of phases
+def needs_of(work: Workspace, recipe: Recipe) -> dict[str, Path]:
+    """Return the folders that the making of a recipe needs, by role, after checking the bytes of contents."""
+    needs = {role: _verified(work, need) for role, need in recipe.needs.items()}
+    return needs if recipe.kind in TRAINED else {**needs, RAW: work.data, ASSETS: work.root / "assets"}
+
+
 ON_GPU = ("backbones", "features", "grids")  # these, and all phases that need their content, use a GPU if there is one
 
 
@@ -297,11 +125,9 @@ def needs_gpu(recipes: Sequence[Recipe]) -> bool:
     return not only_downloads and any(recipe.kind in ON_GPU for recipe in closure(recipes))
 
 
-def threads_of(work: Workspace, recipe: Recipe) -> int:
+def threads_of(recipe: Recipe) -> int:
     """Return the number of threads of a process that makes a recipe."""
-    if recipe.kind in ("data", "backbones"):
-        return int(recipe.document.get("trainer", {}).get("threads", 1))
-    return work.params.chosen.trainer.threads
+    return int(recipe.trainer.get("threads", 1))
 
 
 def gpus_of(work: Workspace, recipes: Sequence[Recipe]) -> int:
@@ -324,7 +150,7 @@ def is_helper() -> bool:
 def _help(work: Workspace, recipes: Iterable[Recipe]) -> None:
     """Take part in the runs that the process which started this one makes; that one locks and records them."""
     for run in work.missing(recipe for recipe in recipes if recipe.kind == "runs"):
-        PHASES["runs"](work, run, work.store.folder(run))
+        carry_out({work.store.folder(run): run}, needs_of(work, run))
 
 
 def _make_all(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
@@ -356,11 +182,8 @@ def _make_pass(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
     with work.store.build_together(recipes) as folders:
         for recipe in recipes:
             _announce(work, recipe, is_missing=recipe in folders.values())
-        if len(folders) > 1:
-            evaluate_together(work, folders)
-        elif folders:
-            ((folder, recipe),) = folders.items()
-            PHASES[recipe.kind](work, recipe, folder)
+        if folders:
+            carry_out(folders, needs_of(work, recipes[0]))
     for recipe in folders.values():
         if recipe.kind == "evaluations":
             _say_headline(work, recipe)
@@ -392,7 +215,7 @@ def _announce(work: Workspace, recipe: Recipe, *, is_missing: bool) -> None:
         return
     say(f"{title} is complete", detail=True)
     if recipe.kind == "data":
-        raw_folder(work, recipe)  # raw files may have been deleted
+        acquire(recipe, work.data)  # raw files may have been deleted
 
 
 def _say_headline(work: Workspace, recipe: Recipe) -> None:
@@ -409,17 +232,3 @@ def _verified(work: Workspace, recipe: Recipe) -> Path:
     """Return the folder of a complete recipe after checking its bytes."""
     work.store.verify(recipe)
     return work.store.folder(recipe)
-
-
-def _needs(work: Workspace, recipe: Recipe) -> dict[str, Path]:
-    return {role: _verified(work, need) for role, need in recipe.needs.items()}
-
-
-def _hardware(work: Workspace) -> Hardware:
-    return Hardware(**work.params.chosen.trainer.model_dump(include={"precision", "accelerator", "devices"}))
-
-
-def _limit_threads(threads: int) -> None:
-    import torch
-
-    torch.set_num_threads(threads)

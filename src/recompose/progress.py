@@ -16,8 +16,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from recompose.files import SCRATCH, write_text
 
-OUTSIDE_FINGERPRINTS = True  # messages to people
-
 T = TypeVar("T")
 SAY_EVERY = 20.0  # seconds
 FILE = "progress.json"  # in the scratch folder of a recipe: its progress

@@ -20,8 +20,6 @@ from recompose.tracks import TRACKS
 from recompose.tracks.plugins import Plugin, find_plugins, with_plugins
 from recompose.tracks.track import Catalogue
 
-OUTSIDE_FINGERPRINTS = True  # it finds content
-
 PROFILE = "RECOMPOSE_PROFILE"  # the variable that names a profile in place of that of params.yaml
 
 

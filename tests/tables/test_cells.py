@@ -82,7 +82,7 @@ class Stored(Fake):
 
     def record(self, recipe: Recipe) -> Record:
         made = Build.model_construct()
-        return Record.of(recipe, inputs={}, files={}, made=made)
+        return Record.of_recipe(recipe, inputs={}, files={}, made=made)
 
 
 def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:

@@ -91,7 +91,7 @@ class Stored:
 
     def _check_raw(self, key: str, recipe: Recipe) -> Iterator[Finding]:
         """Compare raw files with their digests at the time of indexing."""
-        root, index = self.work.catalogue[recipe.track].root(recipe, self.work.data), self.work.store.folder(recipe)
+        root, index = recipe.raw_folder(self.work.data), self.work.store.folder(recipe)
         place = f"data/{root.name}"
         if not root.exists():
             yield Finding.of("absent", place, "is not on this disk", key, remedy=ABSENT)

@@ -88,7 +88,7 @@ class Judge:
         """Return the commit that by now holds the code of the first of these that was uncommitted when it was made."""
         made = self.stored.published.made
         uncommitted = (key for key in keys if key in made and made[key].dirty is not False)
-        commits = (committed_since(self.lineage.records[key].code) for key in uncommitted)
+        commits = (committed_since(self.lineage.records[key]) for key in uncommitted)
         return next((f"committed since, in {commit}" for commit in commits if commit), "")
 
     def stale_reasons(self, cell: Cell) -> list[str]:
@@ -158,14 +158,14 @@ class Judge:
     @cached_property
     def caveats(self) -> list[Caveat]:
         """The caveats of the artifact as a whole."""
-        codes = {key: record.code for key, record in self.lineage.records.items() if record.kind in JUDGED_KINDS}
+        judged = {key: record for key, record in self.lineage.records.items() if record.kind in JUDGED_KINDS}
         told = self.stored.published.made
         builds = {
             key: told[key] if key in told else self.stored.on_disk[key].made
-            for key in codes
+            for key in judged
             if key in told or not self.stored[key]
         }
-        return list(find_caveats(codes, builds, {key for cell in self.lineage.cells for key in cell.missing}))
+        return list(find_caveats(judged, builds, {key for cell in self.lineage.cells for key in cell.missing}))
 
 
 def _changes_to_closest(old: Recipe, planned: Iterable[Recipe]) -> list[str]:

@@ -1,16 +1,26 @@
 """The feature cache: image embeddings of a frozen tower, computed once and memory-mapped."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import torch
 
 from recompose.backbones.arrays import ArrayWriter, StoredArray
-from recompose.backbones.clip import Backbone
-from recompose.backbones.pixels import check_size
+from recompose.backbones.clip import Backbone, load_backbone
+from recompose.backbones.pixels import check_size, read_pixels
+from recompose.recipes.plan import Recipe
+from recompose.training.hardware import Hardware
 
 EMBEDDINGS = "embeddings.npy"  # [images, E], outputs of the frozen tower, in 16 bits
 BLOCK = 256  # images in one pass through the tower
+
+
+def make_features(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> None:
+    """Encode the images of a data set once, by a backbone."""
+    torch.set_num_threads(recipe.trainer["threads"])
+    device = Hardware.of(recipe.trainer).device
+    write_features(load_backbone(needs["backbone"]), read_pixels(needs["pixels"]), folder, device)
 
 
 @torch.no_grad()

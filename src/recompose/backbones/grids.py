@@ -4,7 +4,7 @@ memory-mapped.
 Regions are in row-major order: in a grid of 14 x 14, region 14 is the first of the second row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,13 @@ from recompose.backbones.arrays import ArrayWriter, StoredArray
 from recompose.backbones.clip import DESCRIPTION, load_backbone
 from recompose.backbones.pixels import decoded_blocks, square_bytes
 from recompose.backbones.weight_files import load_weights
+from recompose.data.content import function_of, unchanged_raw
 from recompose.data.pictures import open_rgb
+from recompose.data.upstream import verified_download
 from recompose.errors import ArgumentError, DataError
 from recompose.files import read_json
+from recompose.recipes.plan import Recipe
+from recompose.training.hardware import Hardware
 
 GRIDS = "grids.npy"  # [images, regions, channels] in 16 bits
 FEATURE_MAP = "feature_map"  # in an HDF5 file: [images, channels, height, width]
@@ -64,6 +68,22 @@ class Tower(nn.Module):
         """Return the grids of a batch."""
         maps = self._stage((images.float() / 255 - self.mean) / self.std)
         return maps.flatten(2).transpose(1, 2)
+
+
+def make_grids(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> None:
+    """Encode the images of a data set once, as grids of regions."""
+    root = unchanged_raw(recipe.needs["data"], needs["data"], needs["raw"])
+    paths = [root / picture.path for picture in function_of(recipe, "pictures")(needs["data"])]
+    torch.set_num_threads(recipe.trainer["threads"])
+    device, document = Hardware.of(recipe.trainer).device, recipe.document
+    write_grids(needs["backbone"], paths, folder, device, size=document["size"], layer=document["layer"])
+
+
+def copy_grids(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> None:
+    """Copy ready-made grids of the images of a data set."""
+    images, document = function_of(recipe, "pictures")(needs["data"]), recipe.document
+    with verified_download(needs["raw"], f"archives/{document['file']}", (), document["sha256"]) as path:
+        from_hdf5(path, folder, images=len(images))
 
 
 def load_tower(folder: Path, layer: str) -> Tower:

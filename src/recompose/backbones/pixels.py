@@ -5,7 +5,7 @@ Imported without torch.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,10 @@ import numpy as np
 from PIL import Image
 
 from recompose.backbones.arrays import ArrayWriter, StoredArray
+from recompose.data.content import function_of, unchanged_raw
 from recompose.data.pictures import Picture, check_resize
 from recompose.errors import DataError
+from recompose.recipes.plan import Recipe
 
 PIXELS = "pixels.npy"  # [pictures, 3, size, size], bytes
 BLOCK = 64  # pictures written at a time
@@ -76,6 +78,12 @@ def decoded_blocks(decode: Callable[[T], np.ndarray], images: Sequence[T], size:
             block = ahead
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def make_pixels(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> None:
+    """Decode the pictures of a data set once, as inputs of towers."""
+    root = unchanged_raw(recipe.needs["data"], needs["data"], needs["raw"])
+    write_pixels(function_of(recipe, "pictures")(needs["data"]), root, folder, recipe.document["size"])
 
 
 def pixels_of(pictures: Sequence[Picture], root: Path, size: int) -> Iterator[np.ndarray]:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from recompose.backbones.steps import asset_fault
 from recompose.console import gibibytes, pluralize, print_findings, print_json
 from recompose.data.upstream import LOCK as ARCHIVES_LOCK
 from recompose.data.upstream import expectation, lock_entries
 from recompose.environment import LOCK, PACKAGES, processor_name
 from recompose.params.sections import Bundled, Classifier, Released, Trainer
-from recompose.phases import asset_fault, track_of
+from recompose.phases import track_of
 from recompose.recipes.plan import Recipe
 from recompose.workspace import Workspace
 

@@ -22,7 +22,7 @@ from recompose.console import (
     rough_duration,
 )
 from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
-from recompose.phases import PHASES, TRAINED, gpus_of
+from recompose.phases import KINDS, TRAINED, gpus_of
 from recompose.recipes.plan import Recipe
 from recompose.tables.due import artifact_recipe, due_counts, planned_recipes
 from recompose.tables.published import read_lineages
@@ -163,7 +163,7 @@ def show_plan(root: Path, edits: tuple[str, ...], *, as_json: bool) -> None:
     print_line(console, (" with ".join([f"profile {plan.profile}", *plan.edits]), "bold"))
     if plan.left.unknown:
         kinds = Counter(item.kind for item in plan.to_make if item.estimate is None)
-        counts = ", ".join(counted(kinds[kind], kind) for kind in PHASES if kinds[kind])
+        counts = ", ".join(counted(kinds[kind], kind) for kind in KINDS if kinds[kind])
         unknown = f"{plan.left.unknown} of {len(plan.to_make)} jobs ({counts})"
         print_line(console, f"Unknown: the time of {unknown}, as nothing like them was made.")
     if (table := groups_table(plan)).row_count:
@@ -211,7 +211,7 @@ def _duration(items: list[PlannedItem]) -> str:
 def sentences(plan: WorkPlan) -> Iterator[str]:
     """Yield the sentences below the table."""
     yield from plan.notes
-    if steps := [kind for kind in PHASES if kind not in TRAINED and any(item.kind == kind for item in plan.to_make)]:
+    if steps := [kind for kind in KINDS if kind not in TRAINED and any(item.kind == kind for item in plan.to_make)]:
         yield f"Steps before runs: {', '.join(f'{kind} {_completeness(plan.items, kind)}' for kind in steps)}."
     if plan.to_make:
         runs, evaluations = (sum(item.kind == kind for item in plan.to_make) for kind in TRAINED)

@@ -2,7 +2,7 @@
 
 from recompose.data.tracking import track
 from recompose.errors import ProgramError
-from recompose.phases import PHASES
+from recompose.phases import KINDS
 from recompose.programs import dvc
 from recompose.progress import say
 from recompose.workspace import Workspace
@@ -11,7 +11,7 @@ from recompose.workspace import Workspace
 def prune_results(work: Workspace, *, dry: bool) -> None:
     """Remove all results that no profile needs, or only list them."""
     keep = [recipe for plan in work.plans for recipe in plan.recipes]
-    for key in work.store.prune(PHASES, keep, dry=dry):
+    for key in work.store.prune(KINDS, keep, dry=dry):
         say(f"{'would remove' if dry else 'removed'} results/{key}")
 
 

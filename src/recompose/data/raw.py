@@ -8,13 +8,11 @@ from pathlib import Path
 from recompose.data.archives import extract
 from recompose.data.upstream import verified_download
 from recompose.errors import DataError, DownloadError
-from recompose.files import fresh_folder
+from recompose.files import Document, fresh_folder
 from recompose.params.sections import Archive
 from recompose.progress import say
 from recompose.recipes.locks import make_once
 from recompose.recipes.plan import Recipe
-
-OUTSIDE_FINGERPRINTS = True  # raw files are compared by their digests
 
 
 def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
@@ -33,6 +31,15 @@ def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
         partial.rename(root)
 
     make_once(root.parent, root, generate)
+
+
+def archives_of(recipe: Recipe, *place: str) -> list[Archive]:
+    """Return the published files at a place of a recipe's document, with their addresses."""
+    digests: Document = recipe.document
+    for key in place:
+        digests = digests[key]
+    urls = recipe.sources["urls"]
+    return [Archive(file=file, sha256=sha256, urls=urls[file]) for file, sha256 in digests.items()]
 
 
 def open_archive(archive: Archive, data: Path) -> AbstractContextManager[Path]:

@@ -25,8 +25,6 @@ from recompose.progress import say
 from recompose.recipes.locks import lock_below
 from recompose.recipes.records import complaint
 
-OUTSIDE_FINGERPRINTS = True  # raw files are compared by their digests
-
 LOCK = "archives.lock"
 PARAMETERS = "params.yaml"
 MIRROR = "RECOMPOSE_MIRROR"  # the URL of the user's own server, with the same layout as ``data``

@@ -147,9 +147,7 @@ def _stored_sheet(work: Workspace, recipe: Recipe, name: str) -> ItemSheet:
     require_suite(name, list(suites), recipe.name)
     (suite, index), folder = suites[name], work.store.folder(recipe)
     scores = read_scores(folder / FILE)
-    return _sheet(
-        recipe.name, scored_part(suite, scores, folder), scores, work.catalogue[VLC.name].root(index, work.data)
-    )
+    return _sheet(recipe.name, scored_part(suite, scores, folder), scores, index.raw_folder(work.data))
 
 
 def _evaluation(work: Workspace, name: str, seed: int | None) -> Recipe:

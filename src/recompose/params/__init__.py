@@ -4,5 +4,3 @@
 the key path, the allowed values and the nearest right name. Each track adds its own section, and a profile's choices
 from it, as a ``TrackForm``.
 """
-
-OUTSIDE_FINGERPRINTS = True  # documents hold the values

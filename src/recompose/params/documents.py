@@ -15,8 +15,6 @@ from pydantic import BaseModel
 
 from recompose.errors import ParamsError, RecomposeError
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 Place = tuple[str | int, ...]  # the keys from the top of a document to a value
 
 MERGE = "<<"  # a key whose section gives the others that are not written

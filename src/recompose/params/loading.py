@@ -14,8 +14,6 @@ from recompose.params.documents import Written, read_document, read_file
 from recompose.params.mistakes import Problem, as_error, unknown_name
 from recompose.params.schema import Forms, Params, file_schema
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 PARAMS = "params.yaml"
 SHARED = ("backbones", "profiles")  # sections of no track
 OF_TRACKS = ("methods", "datasets", "suites")  # what a plugin may bring in the section of a track

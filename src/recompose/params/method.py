@@ -7,8 +7,6 @@ from pydantic import Field, create_model
 from recompose.files import Document
 from recompose.params.sections import Name, Section
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 PARTS = {"training": "Its training.", "scoring": "Its scoring; a change of it retrains nothing."}
 
 

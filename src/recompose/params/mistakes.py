@@ -13,8 +13,6 @@ from recompose.digest import short
 from recompose.errors import ParamsError, RecomposeError, UnknownError
 from recompose.params.documents import Place, Written, read_file
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 MATCHES = 8  # keys that an error names
 FEW = 40  # names that an error lists
 QUOTED = re.compile(r"'([^']*)'")  # the names in pydantic's messages

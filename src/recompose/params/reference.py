@@ -7,8 +7,6 @@ from typing import get_args
 from recompose.files import Document
 from recompose.params.schema import Forms, file_schema
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 KINDS = {
     "object": "mapping",
     "string": "text",

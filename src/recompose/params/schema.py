@@ -17,8 +17,6 @@ from recompose.params.sections import (
     Trainer,
 )
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 
 class TrackForm(NamedTuple):
     """The sections that a track adds to params.yaml.

@@ -10,8 +10,6 @@ from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model
 from recompose.arithmetic import PORTABLE, Arithmetic
 from recompose.params.mistakes import Keyed
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 Count = Annotated[int, Field(gt=0)]
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]

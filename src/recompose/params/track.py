@@ -12,8 +12,6 @@ from recompose.params.method import MethodSettings
 from recompose.params.mistakes import Problem, as_error, problems_of, unknown_name
 from recompose.params.sections import Backbone, Clip, Distinct, Name, Names, Section, Seed
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 Seeds = Annotated[list[Seed], Field(min_length=1), Distinct]
 
 

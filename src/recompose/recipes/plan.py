@@ -9,6 +9,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -18,12 +19,11 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from recompose.digest import digest, short
 from recompose.files import Document
 from recompose.params.schema import Params
-from recompose.params.sections import Bundled, Classifier, GivenGrids, Released
+from recompose.params.sections import Archive, Asset, Bundled, Classifier, GivenGrids, Released
 from recompose.recipes.fingerprint import ROOT, fingerprint
 
-OUTSIDE_FINGERPRINTS = True  # recipes hold what it plans
-
-GRIDS = "recompose.backbones.grids"
+ARITHMETIC = "recompose.arithmetic:use"  # by which everything is computed
+BACKBONE_STEPS = "recompose.backbones.steps"
 CORPORA = {  # corpora for pretraining: name -> the module that generates it
     "shapes-scenes": "recompose.synthetic.scenes",
     "shapes-sentences": "recompose.synthetic.sentences",
@@ -43,21 +43,45 @@ class Recipe:
     name: str = ""  # for people; recipes of different names may be identical
     document: Document = field(default_factory=dict)
     needs: dict[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
-    code: dict[str, str] = field(default_factory=dict)  # module -> digest, see fingerprint
+    made_by: dict[str, str] = field(default_factory=dict)  # role -> "module:name" or a module: what makes it
+    code: dict[str, str] = field(default_factory=dict)  # module -> digest of what these reach, see fingerprint
     track: str = ""  # empty: shared by all tracks, as backbones are
     # method, dataset, seed and so on, for people: no part of the identity
     labels: Document = field(default_factory=dict)
+    # where raw files come from and lie, such as addresses: no part of the identity either
+    sources: Document = field(default_factory=dict)
     digest: str = ""  # the identity, or what a file claims it to be
 
     def __post_init__(self) -> None:
         if not self.digest:
             object.__setattr__(self, "digest", self.identity)
 
+    @classmethod
+    def of(cls, kind: str, name: str, made_by: dict[str, str], document: Document, **parts: Any) -> Self:
+        """Return the recipe of what these functions make, with the fingerprint of their code.
+
+        Args:
+            kind: of the content.
+            name: for people.
+            made_by: what makes it: ``make``, which is called, and whatever it calls by the recipe.
+            document: the settings.
+            parts: other parts of the recipe.
+        """
+        code = fingerprint([*made_by.values(), ARITHMETIC])
+        return cls(kind, name, document, made_by=made_by, code=code, **parts)
+
+    @property
+    def changed_modules(self) -> list[str]:
+        """The modules whose code is another one now, or that are gone."""
+        now = fingerprint([*self.made_by.values(), ARITHMETIC]) if self.made_by else {}
+        return sorted(module for module in self.code.keys() | now.keys() if self.code.get(module) != now.get(module))
+
     @property
     def identity(self) -> str:
         """The digest of everything that determines the content, which covers the digests of the needs."""
         needs = {role: need.digest for role, need in self.needs.items()}
-        return digest({"kind": self.kind, "document": self.document, "needs": needs, "code": self.code})
+        made = {"made_by": self.made_by, "code": self.code}
+        return digest({"kind": self.kind, "document": self.document, "needs": needs, **made})
 
     @property
     def folder(self) -> str:
@@ -80,8 +104,20 @@ class Recipe:
             "digest": self.digest,
             "document": self.document,
             "needs": {role: {"kind": need.kind, "digest": need.digest} for role, need in self.needs.items()},
+            "made_by": self.made_by,
             "code": self.code,
+            **({"sources": self.sources} if self.sources else {}),
         }
+
+    @property
+    def trainer(self) -> Mapping[str, Any]:
+        """Its settings of hardware and arithmetic; none of what depends on neither."""
+        settings: Mapping[str, Any] = self.document.get("trainer", NOTHING)
+        return settings
+
+    def raw_folder(self, raw: Path) -> Path:
+        """Return the folder of a data set's raw files, given that of all."""
+        return raw / str(self.sources.get("folder", f"{self.name}-{self.folder}"))
 
     def changed(self, **parts: Any) -> Self:
         """Return the recipe with other parts, and so with another digest."""
@@ -192,56 +228,83 @@ class Planner:
 
     def _backbone(self, name: str) -> Recipe:
         section = self.params.backbones[name]
-        labels = {"backbone": name}
+        labels, document = {"backbone": name}, {"backbone": name, "architecture": _architecture(section.architecture)}
         if isinstance(section, Classifier):
-            weights = {section.weights.file: section.weights.sha256}
-            published = {"backbone": name, "architecture": section.architecture, "weights": weights}
-            return Recipe("backbones", name, published, labels=labels)
-        document = {
-            "backbone": name,
-            "architecture": _architecture(section.architecture),
-            "activation": section.activation,
-        }
+            made_by = {"make": f"{BACKBONE_STEPS}:fetch_classifier"}
+            return Recipe.of("backbones", name, made_by, document | _file(section.weights), **_published(section, name))
+        document["activation"] = section.activation
         if isinstance(section, Bundled):
-            return Recipe("backbones", name, document | {"weights": section.asset.sha256}, labels=labels)
+            made_by = {"make": f"{BACKBONE_STEPS}:copy_asset"}
+            return Recipe.of("backbones", name, made_by, document | _file(section.asset), labels=labels)
         if isinstance(section, Released):
-            return Recipe("backbones", name, document | {"weights": section.weights.sha256}, labels=labels)
+            made_by = {"make": f"{BACKBONE_STEPS}:fetch_clip"}
+            return Recipe.of("backbones", name, made_by, document | _file(section.weights), **_published(section, name))
+        made_by = {
+            "make": "recompose.data.content:make_data",
+            "acquire": "recompose.data.corpora:acquire",
+            "index": "recompose.data.corpora:index",
+            "reader": CORPORA[section.corpus],
+        }
         corpus = {"scenes": section.scenes, "seed": section.seed}
-        code = fingerprint([CORPORA[section.corpus]])
-        scenes = Recipe("data", section.corpus, corpus, code=code, labels={"dataset": section.corpus})
+        scenes = Recipe.of("data", section.corpus, made_by, corpus, labels={"dataset": section.corpus})
         training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
-        trainer = {"precision": self.params.chosen.trainer.precision, "threads": section.threads}
-        code = fingerprint(["recompose.training.pretraining"])
-        return Recipe(
-            "backbones", name, document | {"trainer": trainer, **training}, {"corpus": scenes}, code, labels=labels
-        )
+        trainer = {**self.trainer("precision", "devices"), "threads": section.threads}
+        made_by = {"make": f"{BACKBONE_STEPS}:make_pretrained"}
+        needs, document = {"corpus": scenes}, {**document, "trainer": trainer, **training}
+        return Recipe.of("backbones", name, made_by, document, needs=needs, labels=labels)
+
+    def trainer(self, *more: str) -> Document:
+        """Return the settings of hardware and arithmetic that can change what is computed, with more of them."""
+        return self.params.chosen.trainer.model_dump(include={"threads", "accelerator", "arithmetic", *more})
 
     def features(self, pixels: Recipe, backbone: Recipe) -> Recipe:
         """Return the recipe of a backbone's features of the pixels of a data set."""
-        title = f"{pixels.needs['data'].name} by {backbone.name}"
-        return _made_of("features", title, {}, "recompose.backbones.features", pixels=pixels, backbone=backbone)
+        title, document = f"{pixels.needs['data'].name} by {backbone.name}", {"trainer": self.trainer()}
+        made_by = {"make": "recompose.backbones.features:make_features"}
+        return _made_of("features", title, made_by, document, pixels=pixels, backbone=backbone)
 
-    def grids(self, data: Recipe, backbone: Recipe, *, size: int, layer: str) -> Recipe:
+    def grids(self, data: Recipe, backbone: Recipe, pictures: str, *, size: int, layer: str) -> Recipe:
         """Return the recipe of the images of a data set as grids of regions: the outputs of a layer of a convolutional
-        backbone for images of ``size`` x ``size`` pixels.
+        backbone for images of ``size`` x ``size`` pixels, in the order of ``pictures``, as for ``pixels``.
         """
-        title, document = f"{data.name} by {backbone.name}", {"size": size, "layer": layer}
-        return _made_of("grids", title, document, GRIDS, data=data, backbone=backbone)
+        title = f"{data.name} by {backbone.name}"
+        made_by = {"make": "recompose.backbones.grids:make_grids", "pictures": pictures}
+        document = {"size": size, "layer": layer, "trainer": self.trainer()}
+        return _made_of("grids", title, made_by, document, data=data, backbone=backbone)
 
-    def pixels(self, data: Recipe, size: int) -> Recipe:
-        """Return the recipe of the pictures of a data set as inputs of towers, squares of ``size`` pixels."""
-        title = f"{data.name} at {size} pixels"
-        return _made_of("pixels", title, {"size": size}, "recompose.backbones.pixels", data=data)
+    def pixels(self, data: Recipe, pictures: str, size: int) -> Recipe:
+        """Return the recipe of the pictures of a data set as inputs of towers, squares of ``size`` pixels.
 
-    def grids_from_file(self, data: Recipe, grids: GivenGrids) -> Recipe:
+        Args:
+            data: the data set.
+            pictures: the function, ``module:name``, that returns the pictures of its index in their order.
+            size: of the squares.
+        """
+        made_by = {"make": "recompose.backbones.pixels:make_pixels", "pictures": pictures}
+        return _made_of("pixels", f"{data.name} at {size} pixels", made_by, {"size": size}, data=data)
+
+    def grids_from_file(self, data: Recipe, grids: GivenGrids, pictures: str) -> Recipe:
         """Return the recipe of ready-made grids of the images of a data set, in an HDF5 file in data/archives."""
-        return _made_of("grids", f"{data.name} from {grids.file}", grids.model_dump(), GRIDS, data=data)
+        made_by = {"make": "recompose.backbones.grids:copy_grids", "pictures": pictures}
+        return _made_of("grids", f"{data.name} from {grids.file}", made_by, grids.model_dump(), data=data)
 
 
-def _made_of(kind: str, title: str, document: Document, module: str, **needs: Recipe) -> Recipe:
-    """Return the recipe of what a module makes of these: it has their labels, and the track of the first."""
+def _made_of(kind: str, title: str, made_by: dict[str, str], document: Document, **needs: Recipe) -> Recipe:
+    """Return the recipe of what is made of these: it has their labels, and the track of the first."""
     labels = {label: value for need in needs.values() for label, value in need.labels.items()}
-    return Recipe(kind, title, document, needs, fingerprint([module]), next(iter(needs.values())).track, labels)
+    track = next(iter(needs.values())).track
+    return Recipe.of(kind, title, made_by, document, needs=needs, track=track, labels=labels)
+
+
+def _file(file: Archive | Asset) -> Document:
+    return {"weights": {file.file: file.sha256}}
+
+
+def _published(section: Released | Classifier, name: str) -> Document:
+    """Return the labels and the sources of a published backbone."""
+    tag = None if isinstance(section, Classifier) else section.weights.tag
+    sources = {"architecture": section.architecture, "urls": section.weights.urls, "tag": tag}
+    return {"labels": {"backbone": name}, "sources": sources}
 
 
 def _architecture(name: str) -> Any:

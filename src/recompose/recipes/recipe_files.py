@@ -12,7 +12,6 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from recompose.errors import ChangedError, PlanError
 from recompose.files import read_json, write_json
-from recompose.recipes.fingerprint import changed_modules
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import RECORD, Record, complaint
 from recompose.recipes.store import Store
@@ -57,7 +56,7 @@ def read_recipes(store: Store, key: str) -> list[Recipe]:
     if not is_as_written:
         raise PlanError(f"{path} was changed: start the workflow again", code="no-recipe", place=path)
     for recipe in recipes:
-        if modules := changed_modules(recipe.code):
+        if modules := recipe.changed_modules:
             message = f"{modules[0]} was changed since the workflow started: start it again"
             raise ChangedError(message, code="changed-code", place=modules[0])
     return [_with_needs(recipe, store, needs) for recipe in recipes]

@@ -16,8 +16,6 @@ from recompose.errors import DamagedError
 from recompose.files import Document, read_json, write_json
 from recompose.recipes.plan import Recipe
 
-OUTSIDE_FINGERPRINTS = True  # it describes content
-
 RECORD = "record.json"
 LOG = "log.txt"
 COSTS = "costs.json"
@@ -83,7 +81,7 @@ class Record(Recipe):
     made: Build
 
     @classmethod
-    def of(cls, recipe: Recipe, **values: Any) -> Self:
+    def of_recipe(cls, recipe: Recipe, **values: Any) -> Self:
         """Return the record of a recipe with these inputs, files and build."""
         return cls(**{part.name: getattr(recipe, part.name) for part in fields(Recipe)}, **values)
 

@@ -29,8 +29,6 @@ from recompose.recipes.locks import LOCKS, acquire, lock_below
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import LOG, RECORD, Build, Record, StoredFile, remedy
 
-OUTSIDE_FINGERPRINTS = True  # it names and keeps content
-
 BEGUN = "begun.json"  # in scratch: the contents of needs, and the number of attempts
 ERROR = "error.txt"
 MOMENT = 0.1  # seconds for which a process that asks about a lock may hold it
@@ -247,7 +245,7 @@ class Store:
             shutil.rmtree(folder, ignore_errors=True)
             return False
         made = record.made.model_copy(update={"equal_to": record.key})
-        Record.of(recipe, inputs=inputs, files=record.files, made=made).write(self.record_path(recipe))
+        Record.of_recipe(recipe, inputs=inputs, files=record.files, made=made).write(self.record_path(recipe))
         return True
 
     def _inputs(self, recipe: Recipe) -> dict[str, str]:
@@ -261,7 +259,7 @@ class Store:
             path.relative_to(folder).as_posix(): StoredFile(sha256=sha256, bytes=path.stat().st_size)
             for path, sha256 in zip(paths, sha256_files(paths), strict=True)
         }
-        return Record.of(recipe, inputs=inputs, files=entries, made=made)
+        return Record.of_recipe(recipe, inputs=inputs, files=entries, made=made)
 
     def discard(self, key: str) -> None:
         """Remove a folder, given as ``<kind>/<folder>``.

@@ -9,8 +9,8 @@ from recompose.environment import LOCK, is_committed
 from recompose.errors import ProgramError
 from recompose.parts.cells import Cell
 from recompose.programs import git
-from recompose.recipes.fingerprint import ROOT, fingerprint, is_module, path_of
-from recompose.recipes.plan import closure
+from recompose.recipes.fingerprint import ROOT, path_of
+from recompose.recipes.plan import Recipe, closure
 from recompose.recipes.records import Build
 from recompose.tables.stored_results import StoredResults
 
@@ -33,12 +33,12 @@ class Caveat:
 
 
 def find_caveats(
-    codes: Mapping[str, Mapping[str, str]], build_info: Mapping[str, Build], missing: Iterable[str]
+    recipes: Mapping[str, Recipe], build_info: Mapping[str, Build], missing: Iterable[str]
 ) -> Iterator[Caveat]:
     """Yield the caveats of an artifact: missing evaluations, mixed code, uncommitted sources, mixed packages.
 
     Args:
-        codes: key -> module -> digest, of runs and evaluations.
+        recipes: of runs and evaluations, by key.
         build_info: key -> when, where and from which sources it was built, as far as that is known.
         missing: keys of planned evaluations that are not complete.
     """
@@ -46,11 +46,17 @@ def find_caveats(
         listed = ", ".join(keys[:MAX_KEYS]) + (", ..." if len(keys) > MAX_KEYS else "")
         verb = "evaluation is" if len(keys) == 1 else "evaluations are"
         yield Caveat("incomplete", f"{len(keys)} {verb} missing ({listed})", keys)
-    modules = _differing((module, version, key) for key, code in codes.items() for module, version in code.items())
-    if modules:
-        yield Caveat("mixed", f"runs differ in the code of {', '.join(sorted(modules))}", _minority(modules))
+    versions = _differing(  # of what the same functions reach
+        (f"{digest(recipe.made_by)} {module}", version, key)
+        for key, recipe in recipes.items()
+        for module, version in recipe.code.items()
+    )
+    if modules := sorted({name.partition(" ")[2] for name in versions}):
+        yield Caveat("mixed", f"runs differ in the code of {', '.join(modules)}", _minority(versions))
     uncommitted = tuple(
-        key for key, build in build_info.items() if build.dirty is not False and not committed_since(codes.get(key, {}))
+        key
+        for key, build in build_info.items()
+        if build.dirty is not False and not (key in recipes and committed_since(recipes[key]))
     )
     if uncommitted:
         count = f"{len(uncommitted)} of {len(build_info)}"
@@ -73,21 +79,18 @@ def _minority(values: Mapping[str, dict[str, list[str]]]) -> tuple[str, ...]:
     return tuple(sorted({key for keys in groups for key in keys}))
 
 
-def committed_since(code: Mapping[str, str]) -> str | None:
-    """Return a commit with exactly this code, or None if there is none, or git cannot tell."""
-    return _find_commit(tuple(sorted(code.items())))
+def committed_since(recipe: Recipe) -> str | None:
+    """Return a commit with exactly the code of a recipe, or None if there is none, or git cannot tell."""
+    return _find_commit(tuple(recipe.made_by.items()), tuple(sorted(recipe.code.items())))
 
 
 @cache
-def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
-    if not code:
-        return None
-    modules, top = [name for name, _ in code if is_module(name)], ROOT.parent.parent
+def _find_commit(made_by: tuple[tuple[str, str], ...], code: tuple[tuple[str, str], ...]) -> str | None:
+    recipe, top = Recipe("", made_by=dict(made_by), code=dict(code)), ROOT.parent.parent
     try:
-        now = fingerprint(modules)
-        if any(now.get(name) != version for name, version in code):
+        if not code or recipe.changed_modules:
             return None
-        files = [path_of(name) for name in modules]
+        files = [path_of(name) for name in recipe.code]
         paths = [str(file.relative_to(top)) for file in files if file.is_relative_to(top)] + [LOCK]
         is_changed = git("status", "--porcelain", "--", *paths, folder=top)
         if is_changed or not all(is_committed(file) for file in files if not file.is_relative_to(top)):
@@ -99,9 +102,8 @@ def _find_commit(code: tuple[tuple[str, str], ...]) -> str | None:
 
 def watermarks(results: StoredResults, cells: list[Cell]) -> list[str]:
     """Return the caveats of an artifact of these cells, in words."""
-    recipes = closure(results.recipe(key) for cell in cells for key in cell.made_from)
-    judged = [recipe for recipe in recipes if recipe.kind in JUDGED_KINDS]
+    behind = closure(results.recipe(key) for cell in cells for key in cell.made_from)
+    judged = [recipe for recipe in behind if recipe.kind in JUDGED_KINDS]
     missing = {key for cell in cells for key in cell.missing} - {key for cell in cells for key in cell.made_from}
-    codes = {recipe.key: recipe.code for recipe in judged}
     build_info = {recipe.key: build for recipe in judged if (build := results.build_info(recipe))}
-    return [caveat.text for caveat in find_caveats(codes, build_info, missing)]
+    return [caveat.text for caveat in find_caveats({recipe.key: recipe for recipe in judged}, build_info, missing)]

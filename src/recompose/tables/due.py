@@ -1,11 +1,13 @@
 """What artifacts, cells and the index need, and which of them are due: not there, or made from something else."""
 
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from pydantic_core import from_json
 
 from recompose.digest import digest, sha256_file
-from recompose.errors import DamagedError
+from recompose.errors import DamagedError, PlanError
 from recompose.files import Document, read_json
 from recompose.metric_cache import metric_code
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
@@ -19,6 +21,7 @@ from recompose.tables.lineage import INDEX, WRONG, lineage_path
 from recompose.tables.measured import OVER_ROWS, matches_by_seed
 from recompose.tables.published import read_contents
 from recompose.tracks import TRACKS
+from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 
 SITE = ROOT / "site"  # the page's template, style and script
@@ -26,15 +29,30 @@ SITE = ROOT / "site"  # the page's template, style and script
 
 def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
-    plan, modules = work.plan, ["recompose.tables.artifacts", find_kind(paper, name).module]
-    code = metric_code(work.catalogue[paper.track], paper.all_metrics) | fingerprint(modules)
+    plan, track = work.plan, work.catalogue[paper.track]
+    roots = ["recompose.tables.artifacts", find_kind(paper, name).place]
+    code = metric_code(track, paper.all_metrics) | fingerprint(roots)
     benchmarks = paper.benchmarks_among(plan.benchmarks(paper.track))
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in benchmarks}
     planned = evaluations_of(plan, paper, name).values()
     evaluations = {evaluation.key: evaluation for recipes in planned for evaluation in recipes}
-    document = {"artifact": f"{paper.name}/{name}", "declared": declaration_digest(paper, name)}
-    labels = {"paper": paper.name, "artifact": name}
-    return Recipe("artifacts", f"{paper.name}/{name}", document, data | evaluations, code, paper.track, labels)
+    document = {
+        "artifact": f"{paper.name}/{name}",
+        "declared": declaration_digest(paper, name),
+        "metrics": _descriptions(track, paper),
+        "compared": dict(track.compared),
+    }
+    about: Document = {"track": paper.track, "labels": {"paper": paper.name, "artifact": name}}
+    return Recipe("artifacts", f"{paper.name}/{name}", document, data | evaluations, code=code, **about)
+
+
+def _descriptions(track: Track, paper: Paper) -> Document:
+    """Return how the metrics of a paper are shown; its columns of settings and of data sets are none."""
+    described: Document = {}
+    for metric in sorted(paper.all_metrics):
+        with suppress(PlanError):
+            described[metric] = asdict(track.description_of(metric))
+    return described
 
 
 def evaluations_of(plan: Plan, paper: Paper, name: str) -> dict[tuple[str, str], list[Recipe]]:
@@ -98,7 +116,7 @@ def index_recipe(work: Workspace) -> Recipe:
         "profile": work.params.profile,
         "parameters": digest(json_schema(work.catalogue.forms)),
     }
-    return Recipe("report", "index", document, artifact_recipes(work), fingerprint(modules), labels={})
+    return Recipe("report", "index", document, artifact_recipes(work), code=fingerprint(modules))
 
 
 def artifact_recipes(work: Workspace) -> dict[str, Recipe]:

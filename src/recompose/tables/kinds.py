@@ -23,9 +23,9 @@ class Kind:
     is_summed_up: bool = True  # its measured part stands in the README of the paper's reports
 
     @property
-    def module(self) -> str:
-        """The module that makes it."""
-        return self.cells.__module__ if self.cells else self.drawing.partition(":")[0]
+    def place(self) -> str:
+        """The function that makes it, as ``module:function``."""
+        return f"{self.cells.__module__}:{self.cells.__name__}" if self.cells else self.drawing
 
 
 KINDS = {

@@ -84,7 +84,7 @@ class StoredResults(Results):
         return self.work.store.folder(recipe)
 
     def raw(self, data: Recipe) -> Path:
-        return self.tracks[data.track].root(data, self.work.data)
+        return data.raw_folder(self.work.data)
 
 
 class Recorded(StoredResults):

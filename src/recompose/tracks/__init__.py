@@ -5,7 +5,5 @@ from recompose.tracks.gzsl import GZSL
 from recompose.tracks.track import Catalogue
 from recompose.tracks.vlc import VLC
 
-OUTSIDE_FINGERPRINTS = True  # it names all tracks
-
 # without plugins: a workspace has a catalogue with those of its project
 TRACKS = Catalogue({track.name: track for track in (CZSL(), GZSL(), VLC())})

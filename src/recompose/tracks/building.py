@@ -1,17 +1,13 @@
 """The class and the settings of a method, as the document of a run or an evaluation names them, or params.yaml."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
-from recompose.errors import ArgumentError
-from recompose.params.loading import load_params
 from recompose.params.method import PARTS, MethodSettings
 from recompose.params.sections import Section
-from recompose.params.track import TrackChoice
 
 Document: TypeAlias = Mapping[str, Any]  # of the recipe of a run or an evaluation
 Settings: TypeAlias = Mapping[str, Any]  # of a method, or one of their sections, as plain values
@@ -81,30 +77,3 @@ class WithSettings:
     def set_scoring(self, scoring: Any) -> Self:
         """Set the scoring settings, where scores depend on them, and return the method."""
         return self
-
-    @classmethod
-    def paper(cls, dataset: str, project: Path = Path()) -> Callable[..., Self]:
-        """Return the class with the settings of params.yaml's profile ``paper``, to be called with its other arguments.
-
-        ``MSCI.paper("ut-zappos")(backbone, states, objects)`` is MSCI before training, as the paper trains it.
-
-        Args:
-            dataset: a data set of the profile.
-            project: the folder of params.yaml.
-
-        Raises:
-            ArgumentError: the profile does not run the method on this data set.
-            ParamsError: params.yaml is absent or wrong.
-        """
-        from recompose.tracks import TRACKS
-
-        params = load_params(project / "params.yaml", TRACKS.forms, "paper")
-        path = f"{cls.__module__}:{cls.__qualname__}"
-        for track, choice in params.chosen.tracks.items():
-            assert isinstance(choice, TrackChoice)
-            for name in choice.methods:
-                if TRACKS[track].methods[name].class_path == path and dataset in choice.datasets:
-                    settings = TRACKS[track].section_of(params).settings(name, dataset).active()
-                    typed = TypedSettings({"class": path, "settings": settings.document()})
-                    return lambda *inputs: cls(*inputs, settings=typed.own).set_scoring(typed.scoring)  # type: ignore[call-arg]
-        raise ArgumentError("dataset", f"is {dataset!r}: the profile paper has no {cls.__name__} on it")

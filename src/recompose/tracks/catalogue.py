@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 from pydantic import Field, create_model
@@ -12,7 +9,6 @@ from pydantic import Field, create_model
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Section
 from recompose.tables.metric import Metric
-from recompose.tracks.building import Document
 
 
 @dataclass(frozen=True)
@@ -30,10 +26,10 @@ class Method:
         return self.class_path.partition(":")[0]
 
     @property
-    def modules(self) -> list[str]:
-        """The modules whose code counts: that of its class, and that of its settings where a plugin brings them."""
-        of_settings = self.settings_class.__module__
-        return [self.module] if of_settings.startswith("recompose.") else [self.module, of_settings]
+    def parts(self) -> dict[str, str]:
+        """What makes its runs and evaluations beside the track's steps, by role."""
+        settings = self.settings_class
+        return {"class": self.class_path, "settings": f"{settings.__module__}:{settings.__qualname__}"}
 
 
 @dataclass(frozen=True)
@@ -72,19 +68,3 @@ class PluginMetric:
 
 
 Adapters: TypeAlias = Mapping[str, DataAdapter]
-
-
-def load_adapter(adapters: Adapters, document: Document) -> ModuleType:
-    """Return the module that reads a data set, by its recipe's document."""
-    return import_module(adapters[document["adapter"]].module)
-
-
-def read_raw(adapters: Adapters, document: Document, root: Path) -> Any:
-    """Read and check a data set's raw files, by its recipe's document: with its numbers of ``images`` if it is
-    generated, with its ``counts`` if they are known.
-
-    Raises:
-        DataError: the files are not the data set.
-    """
-    read = load_adapter(adapters, document).read
-    return read(root, *(document[key] for key in ("images", "counts") if key in document))

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from recompose.files import write_atomically
+from recompose.recipes.plan import Recipe
 from recompose.tracks.building import COSTS, EMBEDDINGS, Document
 from recompose.training.hardware import Hardware
 from recompose.training.resources import EvaluationCosts
@@ -67,24 +68,23 @@ class Scoring(ABC, Generic[Scores]):
         raise NotImplementedError(f"{type(self).__name__} has no embeddings to show")
 
     @classmethod
-    def evaluate(
-        cls, documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str
-    ) -> None:
+    def evaluate(cls, recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None:
         """Score a method, and write its scores, ``costs.json``, and what a document saves into its folder; by several
         scorings in one pass, with the results of separate evaluations to the bit.
 
         Args:
-            documents: by the folder of the results: ``class``, ``settings`` (a method's own, and those of its
-                ``scoring``), ``threads`` where the method has a backbone, and ``save``. They differ only in ``scoring``
-                and ``save``.
+            recipes: by the folder of the results. Documents have ``class``, ``settings`` (a method's own, and those of
+                its ``scoring``), ``trainer`` where the method has a backbone, and ``save``. They differ only in
+                ``scoring`` and ``save``. The first one's name is the title of progress reports.
             needs: the verified folders that the track's evaluations need, ``run`` of a trained method.
-            hardware: the device of torch.
-            title: the title of progress reports.
         """
-        listed = [*documents.values()]
-        torch.set_num_threads(listed[0].get("threads", 1))
-        scoring = cls(listed, needs, hardware.device, title)
-        costs = EvaluationCosts(scoring.trainable_parameters, hardware.device, len(documents))
+        documents = {folder: recipe.document for folder, recipe in recipes.items()}
+        first = next(iter(recipes.values()))
+        title = f"{first.name} and {len(recipes) - 1} more scorings" if len(recipes) > 1 else first.name
+        torch.set_num_threads(first.trainer.get("threads", 1))
+        device = Hardware.of(first.trainer).device
+        scoring = cls([*documents.values()], needs, device, title)
+        costs = EvaluationCosts(scoring.trainable_parameters, device, len(documents))
         with costs.scoring():
             by_document = scoring.score(costs.time_separately)
         for position, folder in enumerate(documents):

@@ -13,7 +13,6 @@ from recompose.params.mistakes import unknown_name
 from recompose.params.schema import Params
 from recompose.params.sections import Archive, GivenGrids, Section
 from recompose.params.track import TrackChoice, TrackSection
-from recompose.recipes.fingerprint import fingerprint
 from recompose.recipes.plan import Planner, Recipe, TrackPlan
 from recompose.tracks.catalogue import DataAdapter
 
@@ -21,11 +20,12 @@ if TYPE_CHECKING:
     from recompose.tracks.track import Track
 
 
-def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, seed: int) -> Recipe:
+def data_recipe(track: "Track", name: str, section: Section, adapter: DataAdapter, seed: int) -> Recipe:
     """Return the recipe of a data set, or of a synthetic one's replicate of this seed. The places of a file do not
     change its content.
     """
-    values = {key: getattr(dataset, key) for key in type(dataset).model_fields}
+    values = {key: getattr(section, key) for key in type(section).model_fields}
+    values |= {key: getattr(section, key) for key in ("places", "files") if hasattr(section, key)}
     content = {
         key: _content(value) for key, value in values.items() if value is not None and not isinstance(value, GivenGrids)
     }
@@ -33,9 +33,17 @@ def data_recipe(track: str, name: str, dataset: Section, adapter: DataAdapter, s
     if adapter.synthetic:
         content["seed"] += seed
         labels["world"] = seed
-    return Recipe(
-        "data", name, content, code=fingerprint([adapter.module, *adapter.companions]), track=track, labels=labels
-    )
+    made_by = {"make": "recompose.data.content:make_data", **track.data_steps(adapter), "reader": adapter.module}
+    made_by |= {f"part-{number}": module for number, module in enumerate(adapter.companions)}
+    urls = {archive.file: archive.urls for value in values.values() for archive in _archives(value)}
+    sources: Document = {} if adapter.synthetic else {"folder": name, "urls": urls}
+    return Recipe.of("data", name, made_by, content, track=track.name, labels=labels, sources=sources)
+
+
+def _archives(value: Any) -> list[Archive]:
+    """Return the published files in a value of a data set's section."""
+    values = value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else [value]
+    return [each for each in values if isinstance(each, Archive)]
 
 
 def _is_synonym(variant: Variant) -> bool:
@@ -49,6 +57,8 @@ def _content(value: Any) -> Any:
         return {value.file: value.sha256}
     if isinstance(value, list) and all(isinstance(item, Archive) for item in value):
         return {archive.file: archive.sha256 for archive in value}
+    if isinstance(value, dict):
+        return {key: _content(item) for key, item in value.items()}
     return value.model_dump() if isinstance(value, Section) else value
 
 
@@ -138,7 +148,7 @@ class Runs(ABC):
 
     def data(self, name: str, seed: int) -> Recipe:
         """Return the recipe of a data set, or of a synthetic one's replicate of this seed."""
-        return data_recipe(self.track.name, name, self.section.datasets[name], self._adapter(name), seed)
+        return data_recipe(self.track, name, self.section.datasets[name], self._adapter(name), seed)
 
     def _adapter(self, dataset: str) -> DataAdapter:
         return self.track.adapters[self.section.datasets[dataset].adapter]
@@ -231,10 +241,11 @@ class Runs(ABC):
             "class": entry.class_path,
             "settings": values,
             "seed": case.seed,
-            "trainer": {"precision": precision, "threads": chosen.threads},
+            "trainer": {**self.planner.trainer("devices"), "precision": precision},
         }
-        code = fingerprint([*entry.modules, self.track.training])
-        return Recipe("runs", case.title, document, self.run_needs(case), code, self.track.name, case.labels)
+        made_by = {"make": f"{self.track.training}:train", **entry.parts}
+        about: Document = {"track": self.track.name, "labels": case.labels}
+        return Recipe.of("runs", case.title, made_by, document, needs=self.run_needs(case), **about)
 
     def scored(self, case: Case, needs: dict[str, Recipe], values: Document, *companions: str) -> Recipe:
         """Return the evaluation of a case: its run, if it is trained, and how it is scored.
@@ -243,7 +254,7 @@ class Runs(ABC):
             case: a method or a variant, with its data and seed.
             needs: the recipes that it needs besides the run.
             values: of its document that are the track's own.
-            companions: modules that carry it out, too.
+            companions: functions or modules that carry it out, too.
         """
         entry = self.track.methods[case.variant.method]
         settings = {name: value for name, value in case.document.items() if name != "training"}
@@ -251,5 +262,7 @@ class Runs(ABC):
         if case.settings.training_class:
             source = case.variant.reuse_runs_of
             needs["run"] = self.reused_run(case, source) if source else self.run(case)
-        code = fingerprint([*entry.modules, self.track.evaluation, *companions])
-        return Recipe("evaluations", case.title, document, needs, code, self.track.name, case.labels)
+        parts = {f"part-{number}": module for number, module in enumerate(companions)}
+        made_by = {"make": f"{self.track.evaluation}:evaluate", **entry.parts, **parts}
+        about: Document = {"track": self.track.name, "labels": case.labels}
+        return Recipe.of("evaluations", case.title, made_by, document, needs=needs, **about)

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from recompose.errors import DataError
 from recompose.files import SCRATCH, write_atomically
-from recompose.tracks.building import CHECKPOINT, COSTS, Document, TypedSettings
+from recompose.recipes.plan import Recipe
+from recompose.tracks.building import CHECKPOINT, COSTS, TypedSettings
 from recompose.training.cost import RunCosts
 from recompose.training.hardware import Hardware
 from recompose.training.loop import BestEpoch, Data, TrainingModule, fit
@@ -36,17 +37,16 @@ class Run(ABC):
     devices: ClassVar[int | None] = None  # None: as many as there are
 
     @classmethod
-    def train(cls, document: Document, needs: Mapping[str, Path], folder: Path, hardware: Hardware, title: str) -> bool:
+    def train(cls, recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> bool:
         """Train a method, and write its checkpoint and ``costs.json`` into a folder.
 
         Resumes from the last whole epoch in the folder's ``scratch``.
 
         Args:
-            document: ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed`` and ``trainer``.
+            recipe: its document has ``class``, ``settings`` (a method's own, and those of its ``training``), ``seed``
+                and ``trainer``; its name is the title of progress reports.
             needs: the verified folders that the track's runs need.
             folder: the folder of the results.
-            hardware: the devices of training; the document has its precision.
-            title: the title of progress reports.
 
         Returns:
             Whether this process goes on; of several devices' processes only one does.
@@ -54,12 +54,12 @@ class Run(ABC):
         Raises:
             DataError: the precision does not fit the device, or the folders do not fit each other.
         """
-        trainer = document["trainer"]
-        torch.set_num_threads(trainer["threads"])
-        hardware = replace(hardware, precision=trainer["precision"], devices=cls.devices or hardware.devices)
+        torch.set_num_threads(recipe.trainer["threads"])
+        hardware = Hardware.of(recipe.trainer)
+        hardware = replace(hardware, devices=cls.devices or hardware.devices)
         if hardware.precision == "16-mixed" and hardware.device.type == "cpu":
-            raise DataError(f"{title}: precision 16-mixed needs a GPU; choose bf16-mixed or 32-true in params.yaml")
-        costs = cls(TypedSettings(document), needs, folder, hardware, title).carry_out()
+            raise DataError("precision 16-mixed needs a GPU; choose bf16-mixed or 32-true in params.yaml")
+        costs = cls(TypedSettings(recipe.document), needs, folder, hardware, recipe.name).carry_out()
         if costs is not None:
             costs.write(folder / COSTS)
         return costs is not None

@@ -27,9 +27,6 @@ from recompose.tracks.planning import Runs
 if TYPE_CHECKING:
     from PIL import Image
 
-    from recompose.data.pictures import Picture
-    from recompose.training.hardware import Hardware
-
 
 COSTS: Mapping[str, Metric] = {
     "cost/trainable_parameters": Metric("M", 1e-6, 3, 0),
@@ -67,12 +64,13 @@ class Track:
     expectations: ClassVar[tuple[Above, ...]] = ()  # what has to hold of its numbers, whatever papers claim
     methods: Mapping[str, Method] = {}
     adapters: Mapping[str, Any] = {}  # formats of data sets -> adapters
-    index_code: ClassVar[str] = ""  # the module with ``read_index``, which returns an index with its ``paths``
+    pictures: ClassVar[str]  # "module:function": the pictures of an index, in the order of pixels and grids
     layout: ClassVar[str] = ""  # the module of the form of its published data sets, see ``acquiring``
     published: ClassVar[Mapping[str, type[Section]]] = {}  # kind of data -> section of published ones, for plugins
     reserved: ClassVar[Collection[str]] = ()  # names that formats of plugins cannot have, besides its adapters'
-    training: ClassVar[str]  # the module whose ``train`` carries out a run
-    evaluation: ClassVar[str]  # the module whose ``evaluate`` carries out an evaluation
+    # the modules whose ``train`` carries out a run, and whose ``evaluate`` evaluations: both take recipes
+    training: ClassVar[str]
+    evaluation: ClassVar[str]
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
     metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics; the first one has ``read_metrics``
     named_metrics: ClassVar[Mapping[str, Metric]] = {}  # by name, in the order of messages about a misspelt one
@@ -122,56 +120,23 @@ class Track:
         """Return the track's section of params.yaml."""
         return params.tracks[self.name]
 
-    def root(self, recipe: Recipe, data: Path) -> Path:
-        """Return the folder, below ``data``, of a data set's raw files."""
-        return data / (f"{recipe.name}-{recipe.folder}" if self.is_synthetic(recipe) else recipe.name)
-
     def mark(self, recipe: Recipe, data: Path) -> Path:
         """Return a path, below ``data``, that exists once a data set's raw files are there."""
-        return self.root(recipe, data)
+        return recipe.raw_folder(data)
 
-    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        """Bring a data set's raw files below ``data`` if they are absent; return their folder.
-
-        Raises:
-            DataError, DownloadError: the files, present or downloaded, are not the data set.
+    def data_steps(self, adapter: DataAdapter) -> dict[str, str]:
+        """Return the functions that bring and index data sets of a form, by their role in recipes: ``acquire`` takes
+        the recipe and the folder of raw files, and returns the data set's; ``index`` writes an index of it into a
+        folder, and returns the raw files that were read.
         """
-        from recompose.tracks.acquiring import acquire
-
-        section, root = self.section_of(params).datasets[recipe.name], self.root(recipe, data)
-        return acquire(recipe, section, data, root, self.adapters, self.layout)
-
-    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
-        """Read and check a data set's raw files, and write an index of them into a folder. Return the raw files that
-        were read, as paths below ``root``.
-
-        Raises:
-            DataError: the files are not the data set.
-        """
-        from recompose.tracks.acquiring import write_index
-
-        return write_index(recipe, root, folder, self.adapters, self.layout)
-
-    def train(
-        self, document: Document, needs: Mapping[str, Path], folder: Path, hardware: "Hardware", title: str
-    ) -> bool:
-        """Carry out a run in its folder. Return whether this process goes on, of those of several devices."""
-        is_leader: bool = import_module(self.training).train(document, needs, folder, hardware, title)
-        return is_leader
+        acquiring = "recompose.tracks.acquiring"
+        return {"acquire": f"{acquiring}:acquire", "index": f"{acquiring}:index", "layout": self.layout}
 
     def pass_key(self, evaluation: Recipe) -> str:
         """Return a key that evaluations share if one pass over the images can carry them out together; by default the
         digest.
         """
         return evaluation.digest
-
-    def evaluate(
-        self, documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: "Hardware", title: str
-    ) -> None:
-        """Score a run, or a method that is not trained, in the folder of an evaluation; with several documents, of
-        evaluations that go together, in one pass over the images.
-        """
-        import_module(self.evaluation).evaluate(documents, needs, hardware, title)
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         """Return all metrics of an evaluation, computed from its scores, by their flat names."""
@@ -210,13 +175,6 @@ class Track:
             KeyError: there is no such metric.
         """
         return self.named_metrics[name]
-
-    def pictures(self, index: Path) -> "list[Picture]":
-        """Return the pictures of an index, in the order of pixels, features and grids; empty for a track without."""
-        from recompose.data.pictures import Picture
-
-        paths = import_module(self.index_code).read_index(index).paths if self.index_code else []
-        return [Picture(path) for path in paths]
 
     def samples(self, document: Document) -> "Iterator[tuple[Image.Image, str]]":
         """Yield pictures of a synthetic data set, with labels, by the document of its recipe; none by default."""

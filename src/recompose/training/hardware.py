@@ -1,7 +1,8 @@
 """The device and the precision of computations. Torch is imported only by the properties that need it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     import torch
@@ -14,6 +15,12 @@ class Hardware:
     precision: str
     accelerator: str
     devices: str | int
+
+    @classmethod
+    def of(cls, trainer: Mapping[str, Any]) -> Self:
+        """Return the hardware by a recipe's settings of it; by default one processor, and 32 bits."""
+        precision, devices = trainer.get("precision", "32-true"), trainer.get("devices", 1)
+        return cls(precision, trainer.get("accelerator", "cpu"), devices)
 
     @property
     def strategy(self) -> str:

@@ -156,7 +156,7 @@ def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", cos
             is_due=recipe.key in needs.missing,
             needs=(*needs.of(recipe), *waits.get(recipe.key, ())),
             priority=priorities.get(recipe.key, 0),
-            threads=threads_of(work, recipe) * max(gpus, 1),  # a process for each GPU
+            threads=threads_of(recipe) * max(gpus, 1),  # a process for each GPU
             gpus=gpus,
             memory=_memory(recipe, estimate, gpus),
             minutes=_minutes(recipe, estimate),

@@ -19,7 +19,7 @@ from recompose.errors import ParamsError, PlanError, RecomposeError, error_text
 from recompose.files import read_json, write_json
 from recompose.interrupts import end_with_children
 from recompose.params.mistakes import nearest
-from recompose.phases import PHASES, passes
+from recompose.phases import KINDS, passes
 from recompose.progress import printable
 from recompose.recipes.fingerprint import keep_summaries
 from recompose.recipes.locks import acquire
@@ -144,7 +144,7 @@ class Call:
             os.execv(sys.executable, sys.orig_argv)
         signal.signal(signal.SIGTERM, handler)
         keep_summaries()
-        for kind in PHASES:  # DVC expects the folder of a phase even if the phase had nothing to do
+        for kind in KINDS:  # DVC expects the folder of a phase even if the phase had nothing to do
             (self._work.results / kind).mkdir(parents=True, exist_ok=True)
         complete = self._work.store.is_complete
         wanted = [each for each in self._work.plan.recipes if each.key in self.forced or not complete(each)]

@@ -1,6 +1,5 @@
 """Compositional zero-shot learning: the recognition of state-object pairs, some of which training does not show."""
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,6 @@ from PIL import Image
 
 from recompose.files import Document
 from recompose.papers.declaration import Variant
-from recompose.params.schema import Params
 from recompose.parts.expectations import Above
 from recompose.parts.results import Results
 from recompose.recipes.plan import Recipe
@@ -21,6 +19,7 @@ from recompose.tracks.planning import Case, Runs
 from recompose.tracks.track import Track
 
 WORDS = "glove"  # the name of the word vectors in the data folder
+GLOVE = "recompose.tracks.czsl.data.glove"
 FIGURES = "recompose.tracks.czsl.figures"
 
 
@@ -38,14 +37,14 @@ class PairRuns(Runs):
         values: Document = {"seed": case.seed, "feasibility": None}
         needs = {"data": case.data}
         if self.track.methods[case.variant.method].needs_backbone:
-            values["threads"] = self.params.chosen.trainer.threads
+            values["trainer"] = self.planner.trainer()
             values["feasibility"], words = self._feasibility()
             needs = self.run_needs(case) | words
         return self.scored(case, needs, values)
 
     def run_needs(self, case: Case) -> dict[str, Recipe]:
         backbone = self.planner.backbone(str(self.backbone_name(case.variant)))
-        pixels = self.planner.pixels(case.data, self.choice.image_size)
+        pixels = self.planner.pixels(case.data, self.track.pictures, self.choice.image_size)
         features = self.planner.features(pixels, backbone)
         return {"data": case.data, "backbone": backbone, "features": features, "pixels": pixels}
 
@@ -54,8 +53,12 @@ class PairRuns(Runs):
         feasibility = self.section.feasibility
         if feasibility.vectors == "backbone":
             return {"vectors": "backbone", "prompt": feasibility.prompt}, {}
-        document = {"file": feasibility.glove.file, "sha256": feasibility.glove.sha256}
-        words = Recipe("data", WORDS, document, track=self.track.name, labels={"dataset": WORDS})
+        archive = feasibility.glove
+        made_by = {"make": "recompose.data.content:make_data", "acquire": f"{GLOVE}:acquire", "index": f"{GLOVE}:index"}
+        sources: Document = {"folder": "archives", "urls": {archive.file: archive.urls}}
+        about: Document = {"track": self.track.name, "labels": {"dataset": WORDS}, "sources": sources}
+        document = {"file": archive.file, "sha256": archive.sha256}
+        words = Recipe.of("data", WORDS, made_by, document, **about)
         return {"vectors": "glove"}, {"words": words}
 
 
@@ -85,35 +88,16 @@ class CZSL(Track):
     )
     methods = METHODS
     adapters = ADAPTERS
-    index_code = "recompose.tracks.czsl.data.pairs"
+    pictures = "recompose.tracks.czsl.data.pairs:pictures"
     layout = "recompose.tracks.czsl.data.compositional"
     published: ClassVar = {"datasets": PublishedPairs}
     training, evaluation = "recompose.tracks.czsl.training", "recompose.tracks.czsl.evaluation"
     metric_code = ("recompose.tracks.czsl.metric_values",)
     named_metrics = METRICS
 
-    def root(self, recipe: Recipe, data: Path) -> Path:
-        return data / "archives" if recipe.name == WORDS else super().root(recipe, data)
-
     def mark(self, recipe: Recipe, data: Path) -> Path:
-        root = self.root(recipe, data)
+        root = super().mark(recipe, data)
         return root / str(recipe.document["file"]) if recipe.name == WORDS else root
-
-    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        if recipe.name != WORDS:
-            return super().acquire(recipe, params, data)
-        from recompose.data.raw import open_archive
-
-        with open_archive(self.section_of(params).feasibility.glove, data) as path:
-            return path.parent
-
-    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
-        if recipe.name != WORDS:
-            return super().index(recipe, root, folder)
-        archive = str(recipe.document["file"])
-        (folder / archive).unlink(missing_ok=True)  # left by an interrupted attempt
-        (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
-        return [archive]
 
     def samples(self, document: Mapping[str, Any]) -> Iterator[tuple[Image.Image, str]]:
         from recompose.tracks.czsl.samples import samples

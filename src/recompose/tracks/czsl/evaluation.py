@@ -8,7 +8,8 @@ import numpy as np
 import torch
 
 from recompose.backbones.arrays import StoredArray
-from recompose.tracks.building import CHECKPOINT, SCORES, Document, Settings, TypedSettings, method_class
+from recompose.recipes.plan import Recipe
+from recompose.tracks.building import CHECKPOINT, SCORES, Settings, TypedSettings, method_class
 from recompose.tracks.czsl.building import backbone_copy, prepare_method
 from recompose.tracks.czsl.data.glove import ARCHIVE, MEMBER, read_glove
 from recompose.tracks.czsl.data.pairs import PairData, read_index
@@ -18,7 +19,6 @@ from recompose.tracks.czsl.metrics.feasibility import feasibility
 from recompose.tracks.czsl.metrics.worlds import IMAGE_BLOCK, PairScores, WorldEvaluation, score_worlds
 from recompose.tracks.evaluating import Scoring, Watch
 from recompose.training.checkpoint import restore
-from recompose.training.hardware import Hardware
 from recompose.training.resources import trainable
 
 
@@ -89,10 +89,10 @@ class PairScoring(WorldScoring):
         return embeddings(self._method, self._data, self._inputs, self.device)
 
 
-def evaluate(documents: Mapping[Path, Document], needs: Mapping[str, Path], hardware: Hardware, title: str) -> None:
+def evaluate(recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None:
     """Score a method, with a backbone or without; see ``Scoring.evaluate``."""
     scoring = PairScoring if "backbone" in needs else WorldScoring
-    scoring.evaluate(documents, needs, hardware, title)
+    scoring.evaluate(recipes, needs)
 
 
 @torch.no_grad()

@@ -28,7 +28,7 @@ class ClassRuns(Runs):
     choice: GzslChoice
 
     def evaluation(self, case: Case) -> Recipe:
-        values = {"seed": case.seed, "threads": self.params.chosen.trainer.threads}
+        values = {"seed": case.seed, "trainer": self.planner.trainer()}
         return self.scored(case, self.run_needs(case), values)
 
     def run_needs(self, case: Case) -> dict[str, Recipe]:
@@ -40,9 +40,9 @@ class ClassRuns(Runs):
     def _grids(self, data: Recipe) -> Recipe:
         published_grids = getattr(self.section.datasets[data.name], "grids", None)
         if published_grids:
-            return self.planner.grids_from_file(data, published_grids)
+            return self.planner.grids_from_file(data, published_grids, self.track.pictures)
         backbone = self.planner.backbone(self.choice.backbone)
-        return self.planner.grids(data, backbone, **self.choice.grids.model_dump())
+        return self.planner.grids(data, backbone, self.track.pictures, **self.choice.grids.model_dump())
 
 
 class GZSL(Track):
@@ -66,7 +66,7 @@ class GZSL(Track):
     expectations = (Above("ESZSL is above chance", "test/accuracy", ("eszsl",), one_of="unseen_classes"),)
     methods = METHODS
     adapters = ADAPTERS
-    index_code = "recompose.tracks.gzsl.data.classes"
+    pictures = "recompose.tracks.gzsl.data.classes:pictures"
     layout = "recompose.tracks.gzsl.data.xlsa17"
     published: ClassVar = {"datasets": PublishedClasses}
     training, evaluation = "recompose.tracks.gzsl.training", "recompose.tracks.gzsl.evaluation"

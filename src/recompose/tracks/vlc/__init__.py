@@ -24,11 +24,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from PIL import Image
 
-from recompose.data.pictures import Picture
 from recompose.errors import PlanError
 from recompose.papers.declaration import Variant
 from recompose.params.mistakes import nearest
@@ -37,6 +36,7 @@ from recompose.parts.expectations import Above
 from recompose.recipes.plan import Recipe
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
+from recompose.tracks.catalogue import DataAdapter
 from recompose.tracks.planning import Case, Runs, data_recipe
 from recompose.tracks.track import Track
 from recompose.tracks.vlc.attribution.subsets import DECLARED, PLAIN
@@ -61,7 +61,8 @@ _NAMES = (  # of the metrics of all published suites, some twice
     *(*DECLARED, *PLAIN),
 )
 METRICS = dict.fromkeys(f"test/{name}" for name in _NAMES)
-ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute"  # of evaluations that save attribution
+ATTRIBUTION_CODE = "recompose.tracks.vlc.attribution.attribute:write_attributions"
+ACQUISITION = "recompose.tracks.vlc.data.acquire"
 FIGURES = "recompose.tracks.vlc.figures"
 
 
@@ -76,13 +77,13 @@ class _CaptionRuns(Runs):
         return self.choice.backbones()[variant.backbone]
 
     def evaluation(self, case: Case) -> Recipe:
-        values = {"threads": self.params.chosen.trainer.threads}
+        values: dict[str, Any] = {"trainer": self.planner.trainer()}
         attributed = ATTRIBUTION in case.variant.save
         needs = {"backbone": self._backbone(case.variant), **self._suites(case.seed, attributed)}
         return self.scored(case, needs, values, *[ATTRIBUTION_CODE] * attributed)
 
     def run_needs(self, case: Case) -> dict[str, Recipe]:
-        pixels = self.planner.pixels(case.data, self.choice.image_size)
+        pixels = self.planner.pixels(case.data, self.track.pictures, self.choice.image_size)
         return {"data": case.data, "pixels": pixels, "backbone": self._backbone(case.variant)}
 
     def _backbone(self, variant: Variant) -> Recipe:
@@ -97,20 +98,23 @@ class _CaptionRuns(Runs):
         names = [ARO] if attributed and ARO in self.choice.suites else self.choice.suites
         for name in names:
             suite = self._suite(name, seed)
-            needs |= {f"suites-{name}": suite, f"pixels-{name}": self.planner.pixels(suite, self.choice.image_size)}
+            needs |= {
+                f"suites-{name}": suite,
+                f"pixels-{name}": self.planner.pixels(suite, self.track.pictures, self.choice.image_size),
+            }
         return needs
 
     def _suite(self, name: str, seed: int) -> Recipe:
         """Return the recipe of suites; a published one's document holds what it is called and where it lies."""
         section = self.section.suites[name]
-        recipe = data_recipe(self.track.name, name, section, self.track.adapters[section.adapter], seed)
+        recipe = data_recipe(self.track, name, section, self.track.adapters[section.adapter], seed)
         if not isinstance(section, PublishedSuite):
             return recipe
         document = {**recipe.document, "suite": name, "folder": section.folder or name}
         if rules := self.track.adapters[section.adapter].rules:  # that for ties decides the scores of a sub-task
             start = f"{section.adapter}/"
             document["subtasks"] = {task.removeprefix(start): list(rule) for task, rule in rules.items()}
-        return recipe.changed(document=document)
+        return recipe.changed(document=document, sources={**recipe.sources, "folder": self.track.name})
 
 
 class VLC(Track):
@@ -141,6 +145,7 @@ class VLC(Track):
     adapters = ADAPTERS
     published: ClassVar = {"datasets": Corpus, "suites": PublishedSuite}
     reserved = RESERVED
+    pictures = "recompose.tracks.vlc.data.index:pictures"
     training, evaluation = "recompose.tracks.vlc.training", "recompose.tracks.vlc.evaluation"
     metric_code = ("recompose.tracks.vlc.suites.values", *(MODULES[form] for form in FORMS))
 
@@ -161,38 +166,22 @@ class VLC(Track):
         start = f"test/{entry.adapter if isinstance(entry, PublishedSuite) else suite}/"
         return [f"{suite}/{name.removeprefix(start)}" for name in self.known_metrics if name.startswith(start)]
 
-    def root(self, recipe: Recipe, data: Path) -> Path:
-        return data / self.name if self._is_published_suite(recipe) else super().root(recipe, data)
-
     def mark(self, recipe: Recipe, data: Path) -> Path:
-        root = self.root(recipe, data)
-        return root / str(recipe.document["folder"]) if self._is_published_suite(recipe) else root
+        root = super().mark(recipe, data)
+        is_published_suite = "folder" in recipe.document
+        return root / str(recipe.document["folder"]) if is_published_suite else root
 
-    def _is_published_suite(self, recipe: Recipe) -> bool:
-        """Return True for a published suite: all of these share one folder."""
-        return self.adapters[recipe.document["adapter"]].kind == "suites" and not self.is_synthetic(recipe)
-
-    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        from recompose.tracks.vlc.data.acquire import acquire
-
-        section = self.section_of(params)
-        entries = section.suites if self.adapters[recipe.document["adapter"]].kind == "suites" else section.datasets
-        return acquire(recipe, entries[recipe.name], data, self.root(recipe, data), self.adapters)
-
-    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
-        from recompose.tracks.vlc.data.acquire import write_index
-
-        return write_index(recipe, root, folder, self.adapters)
+    def data_steps(self, adapter: DataAdapter) -> dict[str, str]:
+        if adapter.kind == "suites":
+            names = ("acquire_drawn", "index_suites") if adapter.synthetic else ("acquire_suite", "index_suite")
+        else:
+            names = ("acquire_drawn" if adapter.synthetic else "acquire_corpus", "index_corpus")
+        return {role: f"{ACQUISITION}:{name}" for role, name in zip(("acquire", "index"), names, strict=True)}
 
     def samples(self, document: Document) -> Iterator[tuple[Image.Image, str]]:
         from recompose.tracks.vlc.samples import samples
 
         return samples(document)
-
-    def pictures(self, index: Path) -> list[Picture]:
-        from recompose.tracks.vlc.data.index import pictures
-
-        return pictures(index)
 
     def metric(self, name: str) -> Metric:
         if not (name in self.known_metrics or name.startswith(CLASSIFICATION_PREFIX) or self._is_own(name)):

@@ -1,5 +1,6 @@
 """GloVe's word vectors, read from the archive or the text file that its authors publish."""
 
+import os
 import re
 import zipfile
 import zlib
@@ -11,11 +12,31 @@ from typing import IO
 
 import numpy as np
 
+from recompose.data.raw import open_archive
 from recompose.errors import WordVectorsError
+from recompose.params.sections import Archive
+from recompose.recipes.plan import Recipe
 
 ARCHIVE = "glove.6B.zip"
 MEMBER = "glove.6B.300d.txt"
 WIDTH = 300
+
+
+def acquire(recipe: Recipe, raw: Path) -> Path:
+    """Download the archive unless it is there; return its folder."""
+    (archive,) = (
+        Archive(file=file, sha256=recipe.document["sha256"], urls=urls) for file, urls in recipe.sources["urls"].items()
+    )
+    with open_archive(archive, raw) as path:
+        return path.parent
+
+
+def index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+    """Link the archive, which is read where words are looked up; return its name."""
+    archive = str(recipe.document["file"])
+    (folder / archive).unlink(missing_ok=True)  # left by an interrupted attempt
+    (folder / archive).symlink_to(os.path.relpath(root / archive, folder))
+    return [archive]
 
 
 def words_of(name: str) -> list[str]:

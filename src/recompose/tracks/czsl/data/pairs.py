@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from recompose.data.pictures import Picture
 from recompose.files import read_csv, read_json, write_csv, write_json
 
 Pair = tuple[str, str]
@@ -123,3 +124,8 @@ class PairData:
 def read_index(folder: Path) -> PairData:
     """Return a data set's index, read once by a process."""
     return PairData.read(folder)
+
+
+def pictures(folder: Path) -> list[Picture]:
+    """Return the pictures of an index, in the order of pixels, features and grids."""
+    return [Picture(path) for path in read_index(folder).paths]

@@ -7,9 +7,6 @@ from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Count, Positive, Section, Share, TrainingPrecision, Weight
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
-
 Template = Annotated[str, StringConstraints(pattern=r"^[^{}]*\{state\} \{object\}$")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
 TwoWeights = Annotated[list[Weight], Field(min_length=2, max_length=2)]

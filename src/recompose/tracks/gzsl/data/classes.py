@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from recompose.data.pictures import Picture
 from recompose.files import read_csv, read_json, write_csv, write_json
 
 SPLITS = ("trainval", "test_seen", "test_unseen")
@@ -100,3 +101,8 @@ class ClassData:
 def read_index(folder: Path) -> ClassData:
     """Return a data set's index, read once by a process."""
     return ClassData.read(folder)
+
+
+def pictures(folder: Path) -> list[Picture]:
+    """Return the pictures of an index, in the order of pixels, features and grids."""
+    return [Picture(path) for path in read_index(folder).paths]

@@ -7,9 +7,6 @@ from pydantic import Field, ValidationInfo, field_validator
 from recompose.params.method import MethodSettings
 from recompose.params.sections import Count, Positive, Section, Share, TrainingPrecision, Weight
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
-
 CompetingClasses = Literal["all", "seen"]
 CalibrationMask = Literal["signed", "unseen"]
 CalibrationForm = Literal["transzero", "crest"]

@@ -11,18 +11,16 @@ import shutil
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 from recompose.data.archives import extract
 from recompose.data.paths import files_below
-from recompose.data.raw import draw_once, open_archive, unpack, unpack_once
+from recompose.data.raw import archives_of, draw_once, open_archive, unpack, unpack_once
 from recompose.errors import DataError
 from recompose.files import write_atomically, write_json
-from recompose.params.sections import Section
 from recompose.progress import say
 from recompose.recipes.plan import Recipe
-from recompose.tracks.catalogue import load_adapter
-from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, PublishedSuite
+from recompose.tracks.acquiring import reader_of
 from recompose.tracks.vlc.data import analysis, wordnet
 from recompose.tracks.vlc.data.captions import DOCS, Captions, write_docs
 from recompose.tracks.vlc.data.formats.sources import ARCHIVES
@@ -38,82 +36,102 @@ ITEMS = {  # data sets of images to classify or to retrieve are not checked
 }
 
 
-def acquire(recipe: Recipe, section: Section, data: Path, root: Path, adapters: Adapters = ADAPTERS) -> Path:
-    """Acquire raw files that are missing on this disk, and return their folder.
+def acquire_corpus(recipe: Recipe, raw: Path) -> Path:
+    """Acquire the raw files of a published corpus that are missing on this disk, and return their folder.
 
     Raises:
         DataError, DownloadError: the existing or downloaded files are not the data.
     """
-    adapter = load_adapter(adapters, recipe.document)
-    if isinstance(section, Corpus):
-        _acquire_corpus(adapter, section, data, root)
-    elif isinstance(section, PublishedSuite):
-        _acquire_suite(recipe, section, data, root, adapters)
-    elif isinstance(section, ParsedCorpus):
-        # its section also names what parses its captions
-        draw_once(lambda root, *, model, lexicon, **values: adapter.draw(root, **values), recipe, root)
-    else:
-        draw_once(adapter.draw, recipe, root)
-    if isinstance(section, Corpus | ParsedCorpus):
-        unpack_once(section.model, data, root / MODEL, analysis.unpack_model)
-        unpack_once(section.lexicon, data, root / LEXICON, wordnet.unpack)
+    reader, root, published = reader_of(recipe), recipe.raw_folder(raw), archives_of(recipe, "archives")
+    if not (mark := root / reader.MARK).exists():
+        archives = [archive for archive in published if archive.file.endswith(ARCHIVES)]
+        lists = [archive for archive in published if archive not in archives]
+        if not published:
+            raise DataError(f"{mark} is absent. Required files: {reader.LAYOUT}", code="missing-file", place=mark)
+        unpack(archives, raw, root, reader.arrange, reader.MARK, reader.LAYOUT, files=lists)
+    _unpack_parser(recipe, raw, root)
     return root
 
 
-def _acquire_corpus(adapter: ModuleType, section: Corpus, data: Path, root: Path) -> None:
-    if (mark := root / adapter.MARK).exists():
-        return
-    archives = [archive for archive in section.archives if archive.file.endswith(ARCHIVES)]
-    lists = [archive for archive in section.archives if archive not in archives]
-    if not section.archives:
-        raise DataError(f"{mark} is absent. Required files: {adapter.LAYOUT}", code="missing-file", place=mark)
-    unpack(archives, data, root, adapter.arrange, adapter.MARK, adapter.LAYOUT, files=lists)
+def acquire_drawn(recipe: Recipe, raw: Path) -> Path:
+    """Generate a corpus or suites unless they exist, and return their folder. Where the document of a corpus names what
+    parses its captions, that is unpacked beside it.
+    """
+    reader, root = reader_of(recipe), recipe.raw_folder(raw)
+    draw_once(lambda root, *, model=None, lexicon=None, **values: reader.draw(root, **values), recipe, root)
+    if "model" in recipe.document:
+        _unpack_parser(recipe, raw, root)
+    return root
 
 
-def _acquire_suite(recipe: Recipe, section: PublishedSuite, data: Path, root: Path, adapters: Adapters) -> None:
-    """Store a suite's downloads: archives hold its own images, other files are its annotations."""
-    name, suite = recipe.name, recipe.document["folder"]
-    folder, images = root / suite, root / "images" / suite
-    if sum(archive.file.endswith(ARCHIVES) for archive in section.archives) > 1:
+def _unpack_parser(recipe: Recipe, raw: Path, root: Path) -> None:
+    """Unpack the spaCy model and WordNet's files beside a corpus, unless they are there."""
+    for place, unpack_files in ((MODEL, analysis.unpack_model), (LEXICON, wordnet.unpack)):
+        (archive,) = archives_of(recipe, place)
+        unpack_once(archive, raw, root / place, unpack_files)
+
+
+def acquire_suite(recipe: Recipe, raw: Path) -> Path:
+    """Store a published suite's downloads: archives hold its own images, other files are its annotations. Return the
+    folder of all suites.
+
+    Raises:
+        DataError, DownloadError: the existing or downloaded files are not the data.
+    """
+    name, suite, root = recipe.name, recipe.document["folder"], recipe.raw_folder(raw)
+    folder, images, archives = root / suite, root / "images" / suite, archives_of(recipe, "archives")
+    if sum(archive.file.endswith(ARCHIVES) for archive in archives) > 1:
         message = f"only one archive of images can be unpacked into {images}; add the others by hand"
         raise DataError(f"{name}: {message}", code="several-archives", place=name)
-    for archive in section.archives:
+    for archive in archives:
         place = folder / archive.file
         if archive.file.endswith(ARCHIVES):
-            unpack_once(archive, data, images, extract)
+            unpack_once(archive, raw, images, extract)
         elif not place.exists():
-            with open_archive(archive, data) as path:
+            with open_archive(archive, raw) as path:
                 write_atomically(place, partial(shutil.copyfile, path))
     if not folder.is_dir():
-        message = f"{folder} is absent. Required files below {root}: {_layout(recipe, adapters)}"
+        message = f"{folder} is absent. Required files below {root}: {_layout(recipe)}"
         raise DataError(f"{name}: {message}", code="missing-file", place=folder)
+    return root
 
 
-def write_index(recipe: Recipe, root: Path, folder: Path, adapters: Adapters = ADAPTERS) -> list[str]:
-    """Read and check raw files, write their index into a folder, and return the files that it was read from.
+def index_suites(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+    """Read and check synthetic suites, write their index, and return the files that it was read from."""
+    suites = list(reader_of(recipe).read(root))
+    write_suites(suites, folder)
+    images = list(files(suites))
+    return [*_other_files(root, images), *images]
+
+
+def index_suite(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+    """Read and check a published suite, write its index, and return the files that it was read from.
 
     Raises:
         DataError: the files are not the data.
     """
-    adapter, entry = load_adapter(adapters, recipe.document), adapters[recipe.document["adapter"]]
-    if entry.kind == "suites":
-        suites = list(adapter.read(root)) if entry.synthetic else [_read_suite(recipe, root, adapters)]
-        write_suites(suites, folder)
-        images = list(files(suites))
-        annotations = (
-            _other_files(root, images) if entry.synthetic else _files_below(root / recipe.document["folder"], root)
-        )
-        return [*annotations, *images]
-    corpus: Captions = adapter.read(root)
+    suites = [_read_suite(recipe, root)]
+    write_suites(suites, folder)
+    return [*_files_below(root / recipe.document["folder"], root), *files(suites)]
+
+
+def index_corpus(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+    """Read and check a corpus, write its index, and return the files that it was read from.
+
+    Raises:
+        DataError: the files are not the data.
+    """
+    reader = reader_of(recipe)
+    corpus: Captions = reader.read(root)
     say(f"{recipe.name}: {len(corpus.paths)} captions read", detail=True)
     corpus.write(folder)
     counts = {"captions": len(corpus.captions), "images": len(set(corpus.paths))}
     write_json(folder / "statistics.json", counts)
     _write_parses(recipe.name, corpus, root, folder)
-    if not hasattr(adapter, "annotation_files"):  # it is drawn: all files are the corpus
+    if not hasattr(reader, "annotation_files"):  # it is drawn: all files are the corpus
         return [*_other_files(root, corpus.paths), *corpus.paths]
     tools = [*_files_below(root / MODEL, root), *_files_below(root / LEXICON, root)]
-    return [*adapter.annotation_files(root), *tools, *corpus.paths]
+    return [*reader.annotation_files(root), *tools, *corpus.paths]
 
 
 def _write_parses(name: str, corpus: Captions, root: Path, folder: Path) -> None:
@@ -135,7 +153,7 @@ def _write_parses(name: str, corpus: Captions, root: Path, folder: Path) -> None
     write_docs(list(analysis.annotate(corpus.captions, root / MODEL)), folder)
 
 
-def _read_suite(recipe: Recipe, root: Path, adapters: Adapters) -> Suite:
+def _read_suite(recipe: Recipe, root: Path) -> Suite:
     """Read a published suite, and check it: its images, too, before any is encoded.
 
     Raises:
@@ -143,7 +161,7 @@ def _read_suite(recipe: Recipe, root: Path, adapters: Adapters) -> Suite:
     """
     form, name, place = (recipe.document[key] for key in ("adapter", "suite", "folder"))
     limit = Limit(recipe.document.get("items"), recipe.document.get("items_seed"))
-    suite = read_suite(form, root, name, place, limit, adapters)
+    suite = read_suite(form, root, name, place, limit, _own_form(recipe))
     check_counts(suite, limit)
     if lacking := missing_subtasks(suite):
         say(f"{suite.name} lacks {', '.join(lacking)}: means over them have no number")
@@ -151,7 +169,7 @@ def _read_suite(recipe: Recipe, root: Path, adapters: Adapters) -> Suite:
     if absent := [path for path in images if not (root / path).is_file()]:
         raise DataError(
             f"{name}: {len(absent)} of {len(images)} images are not below {root}, the first is {absent[0]}. Required "
-            f"files: {_layout(recipe, adapters)}. Remove {name} from the profile's suites, or evaluate without these "
+            f"files: {_layout(recipe)}. Remove {name} from the profile's suites, or evaluate without these "
             "images: recompose evaluate --skip-broken",
             code="missing-image",
             place=root / absent[0],
@@ -181,9 +199,17 @@ def check_counts(suite: Suite, limit: Limit = UNLIMITED) -> None:
             )
 
 
-def _layout(recipe: Recipe, adapters: Adapters) -> str:
+def _layout(recipe: Recipe) -> str:
     """Return the files that a suite requires, below the root of raw files."""
-    return layout_of(recipe.document["adapter"], recipe.document["folder"], adapters)
+    return layout_of(recipe.document["adapter"], recipe.document["folder"], _own_form(recipe))
+
+
+def _own_form(recipe: Recipe) -> Adapters:
+    """Return the entry of a plugin's form by the recipe of a suite, for what reads suites."""
+    subtasks = recipe.document.get("subtasks", {})
+    rules = {f"{recipe.document['adapter']}/{task}": tuple(rule) for task, rule in subtasks.items()}
+    module = recipe.made_by["reader"]
+    return {recipe.document["adapter"]: SimpleNamespace(module=module, kind="suites", synthetic=False, rules=rules)}
 
 
 def _files_below(folder: Path, root: Path) -> list[str]:

@@ -8,8 +8,6 @@ from recompose.params.method import MethodSettings
 from recompose.params.sections import Count, Positive, Precision, Section, Share, Weight
 from recompose.tracks.vlc.text.concepts import Determiners
 
-OUTSIDE_FINGERPRINTS = True  # documents hold the values
-
 NegativeName = Literal["negclip", "replace", "bigram_shuffle"]
 Negatives = Annotated[
     list[NegativeName], Field(min_length=1, description="Hard negatives of each caption, new in each step.")
