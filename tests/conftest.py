@@ -293,6 +293,17 @@ def _carried_out(root: Path, *methods: str) -> None:
     project.commit("Its results")
 
 
+@pytest.fixture(scope="module")
+def in_64_bits() -> Iterator[None]:
+    """Compute in 64 bits in all tests of a module, and in what it builds for them."""
+    import torch
+
+    from tests.precision import default_dtype
+
+    with default_dtype(torch.float64):
+        yield
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
     """The profile demo, in which nothing is made."""

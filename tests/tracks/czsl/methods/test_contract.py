@@ -1,5 +1,6 @@
 """What every method of the track keeps, by a loop over the catalogue: blocks, gradients, modes, checkpoints."""
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,10 @@ from recompose.tracks.czsl.methods.settings import ChanceSettings
 from recompose.training.checkpoint import restore
 from recompose.training.cost import count_at_paper_scale
 from tests.configuration import params_text, parse_params
+from tests.precision import assert_close, default_dtype
 from tests.tracks.czsl.methods.derivations import OBJECTS, STATES, dense, unsettle
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 SECTION = parse_params(params_text("paper")).tracks["czsl"]
 assert isinstance(SECTION, Czsl)
@@ -87,13 +91,13 @@ def test_scores_depend_on_neither_blocks_nor_other_images(
 ) -> None:
     method = build(backbone, case)
     scores = scores_of(method, images, EVERYTHING, world=world)
-    assert (scores.shape, scores.dtype) == ((IMAGES, len(EVERYTHING)), torch.float32)
+    assert scores.shape == (IMAGES, len(EVERYTHING))
     assert scores.isfinite().all()
     for size in (1, 4):
         in_blocks = scores_of(method, images, *EVERYTHING.split(size), world=world)
-        torch.testing.assert_close(in_blocks, scores, atol=1e-4, rtol=1e-4)
+        assert_close(in_blocks, scores)
     alone = torch.cat([scores_of(method, image[None], EVERYTHING, world=world) for image in images])
-    torch.testing.assert_close(alone, scores, atol=1e-4, rtol=1e-4)
+    assert_close(alone, scores)
 
 
 @every_case
@@ -105,8 +109,15 @@ def test_evaluation_is_deterministic_and_changes_nothing(backbone: Backbone, ima
     assert torch.equal(scores_of(method, images, CLOSED), scores)
     after = own_state(method)
     assert all(torch.equal(after[name], before[name]) for name in before)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert scores_of(method, images, CLOSED).dtype == torch.float32
+
+
+@every_case
+@default_dtype(torch.float32)
+def test_scores_are_in_32_bits_where_towers_compute_in_fewer(backbone: Backbone, images: Tensor, case: str) -> None:
+    method = build(deepcopy(backbone).to(torch.float32), case)
+    for fewer in (False, True):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=fewer):
+            assert scores_of(method, images, CLOSED).dtype == torch.float32
 
 
 @trained_case
@@ -169,7 +180,7 @@ def test_texts_in_smaller_blocks_teach_and_score_the_same(
     for module in (three_path, dfsp):
         monkeypatch.setattr(module, "TEXT_IMAGE_PAIRS", 9)
     for name, tensor in results().items():
-        torch.testing.assert_close(tensor, expected[name], atol=1e-4, rtol=1e-3, msg=name)
+        assert_close(tensor, expected[name], msg=name)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.duplex import Codebook, Duplex, Factors, aggregate
 from recompose.tracks.czsl.methods.three_path import CSO
+from tests.precision import assert_close, default_dtype
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     STATES,
@@ -29,6 +30,8 @@ from tests.tracks.czsl.methods.derivations import (
     unsettle,
 )
 from tests.tracks.czsl.methods.released import unit
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 Pair = tuple[int, int]
 Phi = Callable[[Tensor, Tensor], Tensor]
@@ -128,7 +131,7 @@ def test_prototypes_begin_at_means_and_those_of_unseen_pairs_as_derived(unseen: 
     expected = plain_start(embeddings, labels, unseen)
     assert len(expected) == 9
     for (s, o), vector in expected.items():
-        torch.testing.assert_close(codebook.prototypes[s, o], vector.float(), atol=1e-5, rtol=1e-4)
+        assert_close(codebook.prototypes[s, o], vector.float())
 
 
 @pytest.mark.parametrize("unseen", ["sum", "centred", "least-squares"])
@@ -137,9 +140,9 @@ def test_pairs_of_which_images_show_neither_name_stay(unseen: Any) -> None:
     before = codebook.prototypes.clone()
     codebook.begin_at_means(embeddings, torch.tensor([[0, 0], [1, 1]]), unseen)
     assert torch.equal(codebook.prototypes[2, 2], before[2, 2])
-    torch.testing.assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
+    assert_close(codebook.prototypes.norm(dim=-1), torch.ones(3, 3))
     if unseen == "sum":  # a name without images leaves a pair to the other
-        torch.testing.assert_close(codebook.prototypes[2, :2], unit(embeddings))
+        assert_close(codebook.prototypes[2, :2], unit(embeddings))
 
 
 # the graph
@@ -150,6 +153,7 @@ def random_factors(labels: list[int], names: int) -> Factors:
     return Factors(torch.tensor(labels), features, random_rows(len(labels), names).softmax(dim=-1))
 
 
+@default_dtype(torch.float32)
 @pytest.mark.parametrize("edges", ["posteriors", "labels"])
 def test_where_towers_compute_in_16_bits_the_graph_does_not(edges: Any) -> None:
     """A thousand couples make each candidate: in 16 bits sums would stop to grow."""
@@ -330,9 +334,9 @@ def test_the_codebook_begins_at_random_or_at_the_means_of_embeddings(backbone: B
     methods = [build(backbone, new=True, initial=initial) for initial in ("random", "means")]
     random, means = (method.codebook.prototypes for method in methods)
     embeddings = unit(prior_of(backbone).embeddings)
-    torch.testing.assert_close(means[0, 0], unit(embeddings[0] + embeddings[2]))
-    torch.testing.assert_close(means[1, 1], embeddings[3])
-    torch.testing.assert_close(random.norm(dim=-1), torch.ones(3, 2))
+    assert_close(means[0, 0], unit(embeddings[0] + embeddings[2]))
+    assert_close(means[1, 1], embeddings[3])
+    assert_close(random.norm(dim=-1), torch.ones(3, 2))
     assert not torch.allclose(random, means, atol=1e-2)
     for layer in (methods[0].from_state, methods[0].from_object):
         assert torch.equal(layer.weight, torch.eye(backbone.width))
@@ -367,12 +371,12 @@ def test_each_interpretation_has_the_loss_the_gradients_and_the_codebook_of_its_
     wanted = gradients(expected, method)
     assert ("codebook.prototypes" in wanted) == (changed.get("codebook") == "trained")
     loss = loss_of(method, images)
-    torch.testing.assert_close(loss, expected, atol=1e-4, rtol=1e-4)
+    assert_close(loss, expected)
     for name, gradient in gradients(loss, method).items():
-        torch.testing.assert_close(gradient, wanted[name], atol=2e-4, rtol=2e-3, msg=name)
+        assert_close(gradient, wanted[name], msg=name)
         assert name != "codebook.prototypes" or gradient.any() or changed.get("momentum") == 0
     after = method.codebook.prototypes.detach()
-    torch.testing.assert_close(after, codebook.detach(), atol=1e-5, rtol=1e-4)
+    assert_close(after, codebook.detach())
     assert torch.equal(after, before) == (changed.get("refinement") == "none")
 
 
@@ -399,18 +403,18 @@ def test_what_is_written_may_come_from_features_as_evaluation_has_them(backbone:
         each.train()
         torch.manual_seed(3)
         losses.append(loss_of(each, images))
-    torch.testing.assert_close(losses[0], losses[1])  # images are compared with what training's features refined
+    assert_close(losses[0], losses[1])  # images are compared with what training's features refined
     written = method.codebook.prototypes.clone()
     with torch.no_grad():
         method.codebook.prototypes.copy_(before)
         _, expected = derive(method, images, CLOSED, training=False)  # by running statistics as they are now
-    torch.testing.assert_close(written, expected, atol=1e-5, rtol=1e-4)
+    assert_close(written, expected)
     assert not torch.allclose(other.codebook.prototypes, expected, atol=1e-2)
     assert method.training
     assert method.of_state.training
     assert not method.backbone.training
     # the pass as in evaluation leaves running statistics alone
-    torch.testing.assert_close(method.of_state[1].running_mean, other.of_state[1].running_mean)
+    assert_close(method.of_state[1].running_mean, other.of_state[1].running_mean)
 
 
 # scores
@@ -423,8 +427,7 @@ def test_scores_are_those_of_equation_21(backbone: Backbone, images: Tensor, wor
     with torch.no_grad():
         expected = plain_scores(method, images, pairs, SETTINGS[world])
     actual = dense(method, images, list(torch.tensor(pairs).split(4)), world)
-    assert actual.dtype == torch.float32
-    torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-3)
+    assert_close(actual, expected)
 
 
 @torch.no_grad()
@@ -435,7 +438,7 @@ def test_fused_logits_take_the_place_of_probabilities(backbone: Backbone, images
     prototypes = torch.stack([method.codebook.prototypes[m, n] for m, n in CLOSED])
     expected = scale * unit(views["pair"]) @ (0.5 * unit(texts["pair"]) + 0.2 * prototypes).T
     actual = dense(method, images, list(torch.tensor(CLOSED).split(2)), "closed")
-    torch.testing.assert_close(actual, expected, atol=1e-4, rtol=1e-3)
+    assert_close(actual, expected)
 
 
 @torch.no_grad()
@@ -449,10 +452,10 @@ def test_figures_show_unit_embeddings_and_what_states_and_objects_send(backbone:
         ("from_states", unit(views["state"]) @ method.from_state.weight.T),
         ("from_objects", unit(views["object"]) @ method.from_object.weight.T),
     ):
-        torch.testing.assert_close(actual[name], expected, atol=1e-5, rtol=1e-3)
+        assert_close(actual[name], expected)
     shown = method.pair_embeddings(torch.tensor(CLOSED))
     assert set(shown) == {"semantic", "visual"}
     texts = plain_texts(method, 3, [list(pair) for pair in CLOSED])["pair"]
-    torch.testing.assert_close(shown["semantic"], unit(texts), atol=1e-5, rtol=1e-3)
+    assert_close(shown["semantic"], unit(texts))
     for row, (m, n) in zip(shown["visual"], CLOSED, strict=True):
-        torch.testing.assert_close(row, method.codebook.prototypes[m, n])
+        assert_close(row, method.codebook.prototypes[m, n])

@@ -12,8 +12,11 @@ from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
 from recompose.tracks.czsl.methods.gipcol import GIPCOL
 from recompose.tracks.czsl.methods.settings import GipcolTraining
+from tests.precision import assert_close
 from tests.tracks.czsl.methods import derivations
 from tests.tracks.czsl.methods.derivations import BLOCKS, OBJECTS, PAIRS, STATES
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 SETTINGS: dict[str, Any] = {"prompt": "a photo of {state} {object}", "hidden": 24, "graph_dropout": 0.0, "dropout": 0.0}
 CLOSED = [[2, 1], [0, 1], [0, 0], [1, 1]]  # of the graph, in an order of its own
@@ -80,7 +83,7 @@ def plain_pairs(method: Any, vectors: Tensor) -> Tensor:
 def test_words_go_through_two_convolutions_of_dense_matrices(backbone: Backbone, pairs: list[list[int]]) -> None:
     method = build(backbone, pairs=pairs)
     expected = plain_vectors(method, pairs)
-    torch.testing.assert_close(method.vectors(), expected, atol=1e-5, rtol=1e-4)
+    assert_close(method.vectors(), expected)
     assert (expected == 0).sum() == 0
     csp = derivations.method_of(CSP, backbone, STATES, OBJECTS, prompt=SETTINGS["prompt"], dropout=0.0)
     assert torch.equal(method.words, csp.primitives)  # where CSP's vectors begin
@@ -95,7 +98,7 @@ def test_pairs_outside_the_graph_are_scored_as_those_in_it(backbone: Backbone) -
     images = torch.randn(3, backbone.width, generator=torch.Generator().manual_seed(4)) * 3
     expected = derivations.plain_logits(backbone, images, plain_pairs(method, plain_vectors(method, CLOSED)))
     actual = torch.cat(list(method.scores(images, method.encode_texts(BLOCKS), "open")), dim=1)
-    torch.testing.assert_close(actual, expected, atol=2e-3, rtol=1e-3)
+    assert_close(actual, expected)
 
 
 # training
@@ -111,7 +114,7 @@ def test_what_goes_into_each_convolution_is_dropped(backbone: Backbone) -> None:
     hidden = (mean @ (x * masks[0] @ first.weight.T) + first.bias).clamp(min=0)
     expected = mean @ (hidden * masks[1] @ second.weight.T) + second.bias
     torch.manual_seed(3)
-    torch.testing.assert_close(method.vectors(), expected[:NAMES], atol=1e-5, rtol=1e-4)
+    assert_close(method.vectors(), expected[:NAMES])
 
 
 def test_the_graph_may_have_a_rate_and_a_decay_of_its_own(backbone: Backbone) -> None:

@@ -19,6 +19,7 @@ from recompose.tracks.czsl.methods.settings import ImageTower
 from recompose.tracks.czsl.methods.three_path import CSO, ThreePath
 from tests.clips import random_clip
 from tests.errors import raises
+from tests.precision import assert_close, default_dtype
 from tests.tracks.czsl.methods.derivations import (
     OBJECTS,
     PAIRS,
@@ -30,6 +31,8 @@ from tests.tracks.czsl.methods.derivations import (
     unsettle,
 )
 from tests.tracks.czsl.methods.test_parity import METHODS
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 ROWS = 5
 
@@ -57,7 +60,7 @@ def test_what_is_computed_again_draws_the_same() -> None:
     # of what was kept, which is doubled, the square's slope is 8 x
     expected = torch.where(actual > 0, 8 * x, torch.zeros(()))
     assert x.grad is not None
-    torch.testing.assert_close(x.grad, expected.detach())
+    assert_close(x.grad, expected.detach())
     assert 0.3 < float((actual > 0).float().mean()) < 0.7
 
 
@@ -74,15 +77,16 @@ def test_clip_encodes_the_written_prompt_of_each_pair(backbone: Backbone) -> Non
         "a photo of striped boots mid-calf",
     ]
     expected = backbone.model.encode_text(backbone.tokens(texts), normalize=True)
-    torch.testing.assert_close(method_of(CLIP, backbone, STATES, OBJECTS, prompt=PROMPT).encode_pairs(FOUR), expected)
+    assert_close(method_of(CLIP, backbone, STATES, OBJECTS, prompt=PROMPT).encode_pairs(FOUR), expected)
 
 
 def test_where_names_are_single_tokens_csp_starts_from_clip(backbone: Backbone) -> None:
     names = ["red", "striped"], ["circle", "moon"]
     csp, clip = method_of(CSP, backbone, *names, **OWN), method_of(CLIP, backbone, *names, prompt=PROMPT)
-    torch.testing.assert_close(csp.encode_pairs(FOUR[:2]), clip.encode_pairs(FOUR[:2]))
+    assert_close(csp.encode_pairs(FOUR[:2]), clip.encode_pairs(FOUR[:2]))
 
 
+@default_dtype(torch.float32)
 def test_cosines_are_in_32_bits_where_towers_compute_in_fewer() -> None:
     images, texts = torch.ones(1, 64), torch.ones(2, 64)
     texts[1, 0] += 2**-4  # in 16 bits both cosines would be 1
@@ -113,7 +117,7 @@ def test_where_names_are_single_tokens_texts_begin_as_those_of_clip(backbone: Ba
         (block.objects, ["circle", "moon"]),
     ):
         texts = backbone.tokens([f"a photo of {name}" for name in names])
-        torch.testing.assert_close(actual, backbone.model.encode_text(texts), atol=1e-5, rtol=1e-4)
+        assert_close(actual, backbone.model.encode_text(texts))
 
 
 # images
@@ -141,7 +145,7 @@ def test_fixed_prompts_say_the_template_and_the_names_and_learn_nothing(backbone
     method = build(backbone, prompts="fixed", attribute_dropout=0.5).train()
     (actual,), (expected,) = (each.encode_texts([torch.tensor(PAIRS)]) for each in (method, build(backbone, new=True)))
     for name in ("pairs", "states", "objects"):
-        torch.testing.assert_close(getattr(actual, name), getattr(expected, name))
+        assert_close(getattr(actual, name), getattr(expected, name))
     method.loss(images, torch.tensor(TARGETS), torch.tensor(PAIRS)).backward()
     fixed = [p for name, p in method.named_parameters() if name.startswith("prompts.")]
     assert len(fixed) == 4
@@ -153,9 +157,9 @@ def test_a_convolutional_tower_can_be_used_frozen_alone(images: Tensor) -> None:
     convolutional = random_clip(architecture="shapes-resnet")
     method = build(convolutional, image_tower="frozen")
     expected = convolutional.encode_image(convolutional.from_bytes(images))
-    torch.testing.assert_close(method.encode_images(images).pair, expected)
+    assert_close(method.encode_images(images).pair, expected)
     scores = dense(method, images, [torch.tensor(EVERYTHING)], "closed")
-    torch.testing.assert_close(scores.sum(dim=1), torch.ones(4))
+    assert_close(scores.sum(dim=1), torch.ones(4))
     for image_tower in ("adapters", "lora"):
         with raises(ArgumentError, code="no-blocks", place="image_tower"):
             build(convolutional, image_tower=image_tower)
@@ -174,7 +178,7 @@ def test_an_interaction_drops_projected_hidden_and_returned_elements_in_training
     wide = widen(norm(between))
     expected = between + narrow(wide * torch.sigmoid(1.702 * wide) * hidden) * returned
     torch.manual_seed(1)
-    torch.testing.assert_close(interaction.train()(texts, tokens), expected)
+    assert_close(interaction.train()(texts, tokens), expected)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +257,7 @@ def test_a_tower_with_factors_is_one_whose_weights_were_changed_by_hand(backbone
         tokens = backbone.image_tokens(pixels, EVERY)
     others = (each.image_tokens(pixels, EVERY) for each in (by_hand, backbone))
     for tuned, plain, before in zip(tokens, *others, strict=True):
-        torch.testing.assert_close(tuned, plain, atol=1e-4, rtol=1e-4)
+        assert_close(tuned, plain)
         assert (tuned - before).abs().mean() > 0.01
     weights = [weight.requires_grad_() for weight in projections(by_hand)]
     of_weights = torch.autograd.grad(by_hand.encode_image(pixels).square().sum(), weights)
@@ -262,8 +266,8 @@ def test_a_tower_with_factors_is_one_whose_weights_were_changed_by_hand(backbone
     for low_rank, whole in zip(lora.attention, of_weights, strict=True):
         for part, up, down in zip((0, 2), low_rank.up, low_rank.down, strict=True):
             gradient = whole[part * width : (part + 1) * width]
-            torch.testing.assert_close(up.grad, gradient @ down.T, atol=1e-3, rtol=1e-3)
-            torch.testing.assert_close(down.grad, up.T @ gradient, atol=1e-3, rtol=1e-3)
+            assert_close(up.grad, gradient @ down.T)
+            assert_close(down.grad, up.T @ gradient)
 
 
 @pytest.mark.parametrize("kind", ["adapters", "lora"])
