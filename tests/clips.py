@@ -10,18 +10,24 @@ from safetensors.torch import save_file
 
 from recompose.backbones.clip import DESCRIPTION, Activation, Backbone, build
 from recompose.files import write_json
+from tests.precision import default_dtype
 
 
 def random_clip(
     seed: int = 0, architecture: str = "shapes-clip", activation: Activation = "gelu", config: Any = None
 ) -> Backbone:
-    """Return a CLIP in evaluation mode, of an architecture that is known, or that has this configuration."""
+    """Return a CLIP in evaluation mode, of an architecture that is known, or that has this configuration.
+
+    Its weights are the same in 32 and in 64 bits.
+    """
     if config and architecture not in open_clip.list_models():
         with TemporaryDirectory() as folder:
             write_json(Path(folder) / f"{architecture}.json", config)
             open_clip.add_model_config(folder)
     torch.manual_seed(seed)
-    return build(architecture, activation).eval()
+    with default_dtype(torch.float32):
+        clip = build(architecture, activation).eval()
+    return clip.to(torch.get_default_dtype())
 
 
 def write_backbone(clip: Backbone, folder: Path, architecture: str = "shapes-clip") -> None:

@@ -30,6 +30,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # tests run side by side: threads that wait for each other's cores cost more than they give
 os.environ["OMP_NUM_THREADS"] = "1"
 
+# pytest.approx without a tolerance is for numbers of 64 bits, which are the same to nine digits on every processor
+type(pytest.approx(1.0)).DEFAULT_RELATIVE_TOLERANCE = 1e-9  # type: ignore[attr-defined]
+assert pytest.approx(1.0) != 1 + 1e-8
+
 # HYPOTHESIS_PROFILE=fast is for test-fast, and repeatable for what a change has to pass: the same examples each time,
 # where tests by hand draw new ones; no deadlines, as tests share the machine with each other
 settings.register_profile("thorough", deadline=None)

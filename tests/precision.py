@@ -25,6 +25,6 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
 
 
 def assert_close(actual: Any, expected: Any, **options: Any) -> None:
-    """Assert that tensors, or collections of them, are equal to nine digits, and were computed in 64 bits."""
+    """Assert that tensors, or sequences of them, are equal to nine digits, and were computed in 64 bits."""
     torch.testing.assert_close(actual, expected, rtol=DIGITS, atol=DIGITS, **options)
-    assert actual.dtype == torch.float64
+    assert all(tensor.dtype == torch.float64 for tensor in ([actual] if isinstance(actual, Tensor) else actual))

@@ -5,6 +5,9 @@ import torch
 from torch import nn
 
 from recompose.backbones.attention import SelfAttention
+from tests.precision import assert_close
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 WIDTH, HEADS, LENGTH = 12, 3, 5
 
@@ -24,7 +27,7 @@ def test_outputs_and_gradients_are_those_of_the_replaced_module(replaced: nn.Mul
     mask = torch.full((LENGTH, LENGTH), -torch.inf).triu(1) if causal else None
     expected, _ = replaced(x, x, x, need_weights=False, attn_mask=mask)
     found, _ = SelfAttention(replaced)(x, x, x, need_weights=False, attn_mask=mask)
-    torch.testing.assert_close(found, expected)
+    assert_close(found, expected)
     parameters = [x, *replaced.parameters()]
     ours, theirs = (torch.autograd.grad(output.square().sum(), parameters) for output in (found, expected))
-    torch.testing.assert_close(ours, theirs)
+    assert_close(ours, theirs)

@@ -15,8 +15,9 @@ from recompose.backbones.clip import Backbone, SharedTokenizer, build
 from recompose.errors import ArgumentError
 from tests.clips import random_clip
 from tests.errors import raises
+from tests.precision import assert_close
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_64_bits")]
 
 TEXTS = ["a photo of a red circle", "moon", "a scratched fish left of a glowing house and a frosted heart"]
 
@@ -52,11 +53,11 @@ def test_prompts_that_begin_alike_are_encoded_as_each_alone(backbone: Backbone, 
     embeddings.requires_grad_(True)
     together = backbone.encode_alike(embeddings, shared)
     alone = backbone.encode_prompts(embeddings, torch.full((3,), 6))
-    torch.testing.assert_close(together, alone)
+    assert_close(together, alone)
     weights = torch.randn(alone.shape, generator=torch.Generator().manual_seed(0))
     found, expected = (torch.autograd.grad((texts * weights).sum(), embeddings)[0] for texts in (together, alone))
-    torch.testing.assert_close(found[:, shared:], expected[:, shared:])
-    torch.testing.assert_close(found[:, :shared].sum(dim=0), expected[:, :shared].sum(dim=0))
+    assert_close(found[:, shared:], expected[:, shared:])
+    assert_close(found[:, :shared].sum(dim=0), expected[:, :shared].sum(dim=0))
 
 
 def test_image_tokens_are_each_block_s_output_in_the_order_asked_for(backbone: Backbone, pixels: Tensor) -> None:
@@ -66,7 +67,7 @@ def test_image_tokens_are_each_block_s_output_in_the_order_asked_for(backbone: B
         block.register_forward_hook(lambda _module, _inputs, output: outputs.append(output))
     asked = [3, 0, 2]
     for layer, found in zip(asked, backbone.image_tokens(pixels, asked), strict=True):
-        torch.testing.assert_close(found, outputs[layer])
+        assert_close(found, outputs[layer])
 
 
 def test_tokens_reach_the_joint_space_as_the_class_token_does(backbone: Backbone, pixels: Tensor) -> None:
@@ -75,8 +76,8 @@ def test_tokens_reach_the_joint_space_as_the_class_token_does(backbone: Backbone
         (tokens,) = backbone.image_tokens(pixels, [layer])
         assert found.shape == (5, 1 + 16, 64)
         for place in (0, 1, 16):
-            torch.testing.assert_close(found[:, place], visual.ln_post(tokens[:, place]) @ visual.proj)
-    torch.testing.assert_close(found[:, 0], backbone.encode_image(pixels))
+            assert_close(found[:, place], visual.ln_post(tokens[:, place]) @ visual.proj)
+    assert_close(found[:, 0], backbone.encode_image(pixels))
 
 
 @torch.no_grad()
@@ -86,7 +87,7 @@ def test_a_convolutional_tower_is_encoded_as_open_clip_does_and_has_no_blocks(pi
     assert (convolutional.width, convolutional.text_width, convolutional.image_size) == (64, 128, (32, 32))
     assert torch.equal(convolutional.encode_image(pixels), convolutional.model.visual(pixels))
     ids = convolutional.tokens(TEXTS)
-    torch.testing.assert_close(convolutional.encode_text(ids), convolutional.model.encode_text(ids))
+    assert_close(convolutional.encode_text(ids), convolutional.model.encode_text(ids))
     with raises(ArgumentError, place="layers"):
         convolutional.image_tokens(pixels, [0])
 
@@ -98,4 +99,4 @@ def test_the_activation_is_the_one_asked_for(backbone: Backbone, pixels: Tensor)
     assert not torch.allclose(quick.encode_image(pixels), backbone.encode_image(pixels), atol=1e-5)
     mlp = quick.model.visual.transformer.resblocks[0].mlp
     x = torch.linspace(-3, 3, 7)
-    torch.testing.assert_close(mlp.gelu(x), x * torch.sigmoid(1.702 * x))
+    assert_close(mlp.gelu(x), x * torch.sigmoid(1.702 * x))

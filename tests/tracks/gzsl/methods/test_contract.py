@@ -16,7 +16,10 @@ from recompose.tracks.gzsl.methods.eszsl import ESZSL
 from recompose.training.checkpoint import restore
 from tests.configuration import params_text, parse_params
 from tests.errors import raises
+from tests.precision import assert_close
 from tests.tracks.gzsl.methods.tiny import ATTRIBUTES, CHANNELS, CLASSES, IMAGES, REGIONS, TARGETS, grids, space
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 SECTION = parse_params(params_text("paper")).tracks["gzsl"]
 assert isinstance(SECTION, Gzsl)
@@ -61,7 +64,7 @@ def test_predictions_have_their_shapes_and_depend_on_no_other_image(case: str) -
     for uncertainty in prediction.uncertainties.values():
         assert uncertainty.shape == (IMAGES,)
     alone = torch.cat([predict(method, image[None]).scores for image in INPUTS])
-    torch.testing.assert_close(alone, prediction.scores, atol=1e-5, rtol=1e-4)
+    assert_close(alone, prediction.scores)
     assert all(len(vectors) == IMAGES for vectors in method.embeddings(INPUTS).values())
 
 
@@ -96,7 +99,7 @@ def test_settings_of_every_data_set_make_a_method(case: str, dataset: str) -> No
 def test_attention_is_a_share_of_regions(case: str) -> None:
     attention = build(case).attention(INPUTS)
     assert attention.shape == (IMAGES, ATTRIBUTES, REGIONS)
-    torch.testing.assert_close(attention.sum(dim=-1), torch.ones(IMAGES, ATTRIBUTES))
+    assert_close(attention.sum(dim=-1), torch.ones(IMAGES, ATTRIBUTES))
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from recompose.tracks.gzsl.methods.base import ClassSpace, GridMethod
 from recompose.tracks.gzsl.methods.crest import CREST
+from tests.precision import assert_close
 
 CLASSES, ATTRIBUTES, WIDTH, CHANNELS, REGIONS, IMAGES = 6, 4, 5, 7, 4, 4
 SEEN = [True, True, False, True, False, True]
@@ -55,16 +56,16 @@ CREST_SETTINGS: dict[str, Any] = {
 
 def space(classes: int = CLASSES, attributes: int = ATTRIBUTES, width: int = WIDTH) -> ClassSpace:
     generator = torch.Generator().manual_seed(1)
-    signatures = torch.rand(classes, attributes, generator=generator)
+    signatures = torch.rand(classes, attributes, dtype=torch.float64, generator=generator)
     seen = torch.tensor((SEEN * (classes // len(SEEN) + 1))[:classes])
-    words = torch.randn(attributes, width, generator=generator)
+    words = torch.randn(attributes, width, dtype=torch.float64, generator=generator)
     return ClassSpace(torch.nn.functional.normalize(signatures, dim=1), words, seen)
 
 
 def grids(images: int = IMAGES, regions: int = REGIONS, channels: int = CHANNELS) -> Tensor:
     """Regions that differ in length, and are not negative, as after a ReLU."""
     generator = torch.Generator().manual_seed(2)
-    return 3 * torch.rand(images, regions, channels, generator=generator)
+    return 3 * torch.rand(images, regions, channels, dtype=torch.float64, generator=generator)
 
 
 def changed(settings: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def build(kind: type[GridMethod], space: ClassSpace, channels: int, settings: di
 def build_moved(kind: type[GridMethod], settings: dict[str, Any], **changes: Any) -> Any:
     """A method in 64 bits, nothing dropped, and nothing in it where it begins."""
     torch.manual_seed(3)
-    method = build(kind, space(), CHANNELS, changed(settings, **changes)).double()
+    method = build(kind, space(), CHANNELS, changed(settings, **changes))
     with torch.no_grad():
         for parameter in method.parameters():
             parameter.add_(0.3 * torch.randn_like(parameter))
@@ -101,16 +102,16 @@ def parameters_of(method: GridMethod) -> dict[str, Tensor]:
 
 def same_gradients(method: GridMethod, loss: Tensor, copies: dict[str, Tensor], plain_loss: Tensor) -> None:
     """Assert that two losses are one, and reach parameters and their copies alike."""
-    torch.testing.assert_close(loss, plain_loss)
+    assert_close(loss, plain_loss)
     loss.backward()
     plain_loss.backward()
     for name, parameter in method.named_parameters():
         copy = copies[name].grad
         assert parameter.grad is not None, name
-        torch.testing.assert_close(parameter.grad, torch.zeros_like(parameter) if copy is None else copy, msg=name)
+        assert_close(parameter.grad, torch.zeros_like(parameter) if copy is None else copy, msg=name)
 
 
-SIGNATURES = space().signatures.double()
+SIGNATURES = space().signatures
 
 
 def class_scores(attributes: list[Tensor]) -> Tensor:

@@ -23,12 +23,15 @@ from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, re
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
 from tests.clips import random_clip
 from tests.errors import raises
+from tests.precision import assert_close, default_dtype
 from tests.processes import in_two_processes
 from tests.tracks.documents import document
 from tests.tracks.vlc import tiny
 from tests.tracks.vlc.marked import docs, lexicon, tokenizer
 from tests.tracks.vlc.test_losses import attribution_by_loop
 from tests.tracks.vlc.tiny import CE_CLIP, CLIP_FT, FSC_CLIP, FULL, LORA, METHODS, NEGCLIP, backbone_of
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 BATCH = 5
 THERE = torch.tensor(
@@ -78,7 +81,7 @@ def gradients_of(method: CaptionMethod, batch: Batch, chunk: int | None = None) 
 
 def gradients_in_any_parts(method: CaptionMethod, batch: Batch, *chunks: int) -> dict[str, Tensor]:
     """The gradients of a batch, in 64 bits, which are the same in these parts."""
-    loss, whole = gradients_of(deepcopy(method.double()), batch)
+    loss, whole = gradients_of(deepcopy(method), batch)
     for chunk in chunks:
         again, parts = gradients_of(deepcopy(method), batch, chunk)
         torch.testing.assert_close(again, loss, rtol=1e-10, atol=0)
@@ -110,10 +113,10 @@ def test_representations_are_those_of_the_towers(name: str) -> None:
     pixels = pixels_of(method, batch)
     with torch.no_grad():
         result = method.represent(pixels, batch.ids)
-        torch.testing.assert_close(result.images, method.backbone.encode_image(pixels), atol=1e-5, rtol=1e-4)
+        assert_close(result.images, method.backbone.encode_image(pixels))
         texts = method.backbone.encode_text(batch.ids)
-    torch.testing.assert_close(result.texts, texts[:BATCH], atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(result.negatives, texts[BATCH:], atol=1e-5, rtol=1e-4)
+    assert_close(result.texts, texts[:BATCH])
+    assert_close(result.negatives, texts[BATCH:])
     assert len(result.negatives) == batch.valid.sum()
     assert bool(result.local) == (name == FSC_CLIP)
 
@@ -136,15 +139,13 @@ def test_patches_and_tokens_are_the_released_ones() -> None:
             hook.remove()
         patches = model.visual.ln_post(outputs["image"])[:, 1:] @ model.visual.proj
         tokens = (model.ln_final(outputs["text"]) @ model.text_projection)[:, : ids.shape[1]]
-    torch.testing.assert_close(result.patches, patches, atol=1e-5, rtol=1e-4)
+    assert_close(result.patches, patches)
     mask = torch.cat([result.mask, result.negative_mask])
     for row, text in enumerate(ids.tolist()):
         used = [place for place, token in enumerate(text) if place and token]
         assert text[used[-1]] == 49407
         assert mask[row].nonzero().flatten().tolist() == used
-    torch.testing.assert_close(
-        torch.cat([result.tokens, result.negative_tokens])[mask], tokens[mask], atol=1e-5, rtol=1e-4
-    )
+    assert_close(torch.cat([result.tokens, result.negative_tokens])[mask], tokens[mask])
 
 
 def features(seed: int = 0) -> Representations:
@@ -167,7 +168,7 @@ def test_losses_are_what_methods_say() -> None:
     expected += 0.5 * losses.hard_negative_loss(*result.embeddings, valid, scale, 2.0, 0.02)
     local = (part.patches, part.tokens, part.mask, part.negative_tokens, part.negative_mask)
     expected += 0.2 * losses.local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
-    torch.testing.assert_close(method.loss(result, valid), expected)
+    assert_close(method.loss(result, valid), expected)
 
 
 def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by_epochs() -> None:
@@ -183,13 +184,13 @@ def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by
         expected = losses.contrastive_loss_with_negatives(*batch.embeddings, valid, scale, missing="excluded")
         expected = expected + 0.2 * losses.cross_modal_rank_loss(*batch.embeddings, valid, scale, before)
         expected = expected + 0.3 * losses.intra_modal_loss(*batch.embeddings, valid, scale, "first")
-        torch.testing.assert_close(method.loss(batch, valid).detach(), expected)
+        assert_close(method.loss(batch, valid).detach(), expected)
         own, places = scale * (images * texts).sum(dim=1), valid.nonzero().tolist()
         leads: list[list[Tensor]] = [[], []]
         for (image, kind), negative in zip(places, negatives, strict=True):
             leads[kind].append(own.mean() - scale * images[image] @ negative)
         before = torch.stack([torch.stack(each).mean() for each in leads]).clamp(0, 10)
-        torch.testing.assert_close(method.thresholds, before)
+        assert_close(method.thresholds, before)
     assert "thresholds" in method.state_dict()
     method.begin_epoch()
     assert not method.thresholds.any()
@@ -284,15 +285,15 @@ def attribution_scores(method: ClipCae, batch: Batch) -> Tensor:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("negatives", [[], ["negclip"]], ids=["alone", "negatives"])
 def test_both_losses_are_added(kind: str, negatives: list[str]) -> None:
-    method = cae_of(attribution=kind, negatives=negatives).double()
+    method = cae_of(attribution=kind, negatives=negatives)
     batch = cae_batch(method)
     assert batch.labels is not None
     scores, masks = attribution_scores(method, batch), [mask.tolist() for mask in batch.labels]
     expected = attribution_by_loop(scores.tolist(), *masks, margin=0.5)
     assert expected > 0
-    alone = cae_of(attribution=kind, negatives=negatives, itc_weight=0.0).double()
+    alone = cae_of(attribution=kind, negatives=negatives, itc_weight=0.0)
     assert loss_of(alone, batch).item() == pytest.approx(3 * expected)
-    without = cae_of(attribution="none", negatives=negatives).double()
+    without = cae_of(attribution="none", negatives=negatives)
     assert without.label_request is None
     both = loss_of(without, cae_batch(without)).item() + 3 * expected
     assert loss_of(method, batch).item() == pytest.approx(both)
@@ -318,11 +319,11 @@ def test_without_attribution_it_is_the_method_that_it_adds_to(
         plain.zero_grad()
         expected = plain.loss(plain.represent(pixels_of(method, texts), texts.ids), texts.valid)
         expected.backward()
-        torch.testing.assert_close(result, expected.detach())
+        assert_close(result, expected.detach())
         for name, parameter in plain.named_parameters():
-            torch.testing.assert_close(gradients[name], parameter.grad, atol=1e-5, rtol=1e-4)
+            assert_close(gradients[name], parameter.grad)
     if loss == "ce-clip":
-        torch.testing.assert_close(method.thresholds, plain.thresholds)
+        assert_close(method.thresholds, plain.thresholds)
         assert method.thresholds.any()
     method.begin_epoch()
     assert not method.thresholds.any()
@@ -331,7 +332,7 @@ def test_without_attribution_it_is_the_method_that_it_adds_to(
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_are_those_of_finite_differences(kind: str) -> None:
     """Of the loss of attribution alone, through the derivatives that it is made of, in a random direction."""
-    method = cae_of(attribution=kind, itc_weight=0.0).double()
+    method = cae_of(attribution=kind, itc_weight=0.0)
     batch = cae_batch(method)
     _, gradients = gradients_of(method, batch)
     generator = torch.Generator().manual_seed(5)
@@ -360,6 +361,7 @@ def test_gradients_in_parts_are_those_of_one_large_batch(kind: str, tuning: dict
     assert gradients_in_any_parts(method, cae_batch(method), 1, 3)
 
 
+@default_dtype(torch.float32)
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_16_bits_attribution_is_computed_in_32(kind: str) -> None:
     method = cae_of(attribution=kind)
@@ -370,11 +372,11 @@ def test_in_16_bits_attribution_is_computed_in_32(kind: str) -> None:
     with torch.no_grad():
         if kind == "perturbation":
             texts = torch.cat([result.texts, result.negatives])
-            torch.testing.assert_close(texts, method.backbone.encode_text(batch.ids))
+            assert torch.equal(texts, method.backbone.encode_text(batch.ids))
         else:
             function: Any = SCORES[kind]
             expected = function(method.backbone, result.images.float(), batch.ids[: len(ROWS)], **CAE[kind])
-            torch.testing.assert_close(result.scores, expected)
+            assert torch.equal(result.scores, expected)
     labelled = replace(result.in_32_bits(), labels=batch.labels, changed=batch.changed)
     loss = method.loss(labelled, batch.valid)
     assert loss.dtype == torch.float32
@@ -386,9 +388,9 @@ def test_a_batch_without_a_marked_caption_trains_by_the_contrast_alone(kind: str
     loss, gradients = gradients_of(method, cae_batch(method, rows))
     plain = cae_of(attribution="none")
     expected, others = gradients_of(plain, cae_batch(plain, rows))
-    torch.testing.assert_close(loss, expected)
+    assert_close(loss, expected)
     for name, value in others.items():
-        torch.testing.assert_close(gradients[name], value, atol=1e-5, rtol=1e-4)
+        assert_close(gradients[name], value)
 
 
 # several devices
@@ -402,13 +404,14 @@ ON_DEVICES: dict[str, dict[str, Any]] = {
 }
 
 
+@default_dtype(torch.float64)
 def _of_one_process(rank: int, folder: str) -> None:
     """Store what a process of two gives of its part of a batch, which DDP would average."""
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
     results = {}
     for name, settings in ON_DEVICES.items():
-        method = cae_of(**settings).double()
+        method = cae_of(**settings)
         results[name] = gradients_of(method, cae_batch(method, PARTS[rank]))
     torch.save(results, f"{folder}/{rank}.pt")
     torch.distributed.destroy_process_group()
@@ -419,10 +422,10 @@ def test_devices_together_give_what_one_gives(tmp_path: Path) -> None:
     in_two_processes(_of_one_process, str(tmp_path))
     parts = [torch.load(tmp_path / f"{rank}.pt", weights_only=True) for rank in range(2)]
     for name, settings in ON_DEVICES.items():
-        method = cae_of(**settings).double()
+        method = cae_of(**settings)
         loss, gradients = gradients_of(method, cae_batch(method, PARTS[0] + PARTS[1]))
         for part in parts:
-            torch.testing.assert_close(part[name][0], loss)
+            assert_close(part[name][0], loss)
         for weight, value in gradients.items():
             mean = (parts[0][name][1][weight] + parts[1][name][1][weight]) / 2
-            torch.testing.assert_close(mean, value, atol=1e-9, rtol=1e-7)
+            assert_close(mean, value)
