@@ -31,7 +31,8 @@ def random_clip(
 
 
 def write_backbone(clip: Backbone, folder: Path, architecture: str = "shapes-clip") -> None:
-    """Write a CLIP and its description into a folder, as the workflow does."""
+    """Write a CLIP and its description into a folder, as the workflow does, in 32 bits."""
     weights = "weights.safetensors"
-    save_file(clip.model.state_dict(), folder / weights)
+    state = {name: tensor.to(torch.float32) for name, tensor in clip.model.state_dict().items()}
+    save_file(state, folder / weights)
     write_json(folder / DESCRIPTION, {"architecture": architecture, "activation": "gelu", "weights": weights})

@@ -19,7 +19,7 @@ from recompose.files import write_json
 from tests.clips import random_clip, write_backbone
 from tests.errors import raises
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_64_bits")]
 
 CPU = torch.device("cpu")
 COUNT = 7
@@ -62,8 +62,8 @@ def normalised(path: Path, size: int, resample: Image.Resampling, mean: Sequence
     with Image.open(path) as image:
         wide = image.resize((size * 100 // 80, size), resample).convert("RGB")
     left = (wide.width - size) // 2
-    pixels = np.asarray(wide.crop((left, 0, left + size, size)), dtype=np.float32) / 255
-    pixels = (pixels - np.array(mean, dtype=np.float32)) / np.array(std, dtype=np.float32)
+    pixels = np.asarray(wide.crop((left, 0, left + size, size)), dtype=np.float64) / 255
+    pixels = (pixels - np.array(mean)) / np.array(std)
     return torch.from_numpy(pixels.transpose(2, 0, 1)).unsqueeze(0)
 
 
@@ -72,7 +72,7 @@ def assert_regions(grid: np.ndarray, maps: torch.Tensor) -> None:
     expected = maps[0].flatten(1).T.numpy()
     assert grid.shape == expected.shape
     assert np.abs(expected).max() > 0.1
-    np.testing.assert_allclose(grid.astype(np.float32), expected, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(grid.astype(np.float64), expected, rtol=2**-11, atol=2**-25)  # stored in 11 bits
 
 
 def test_a_classifier_gives_what_stands_before_its_pooling(

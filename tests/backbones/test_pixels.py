@@ -16,6 +16,9 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError
 from tests.clips import random_clip
 from tests.errors import raises
+from tests.precision import assert_close
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 SIZE = 32
 KINDS = {"wide": (70, 40), "high": (33, 90), "square": (32, 32), "small": (9, 14)}
@@ -65,7 +68,7 @@ def test_pixels_are_those_that_open_clip_normalises_row_by_row(
         expected = backbone.preprocess(picture.open(root))
         np.testing.assert_array_equal(found[row], bytes_of(expected, backbone), err_msg=picture.path)
         of_bytes = backbone.from_bytes(torch.from_numpy(np.array(found[row : row + 1])))
-        torch.testing.assert_close(of_bytes[0], expected, rtol=0, atol=1e-6)
+        assert_close(of_bytes[0], expected)
 
 
 @pytest.mark.parametrize(("size", "squeezed"), [((1, 60_000), False), ((1, 500_000), True)])
@@ -94,8 +97,8 @@ def test_each_row_is_its_image_s_embedding_but_for_the_rounding_to_16_bits(
     for row, picture in enumerate(pictures):
         with torch.no_grad():
             alone = backbone.encode_image(backbone.preprocess(picture.open(root)).unsqueeze(0))[0]
-        np.testing.assert_allclose(found[row], alone.numpy(), rtol=2**-11, atol=1e-5)
-        assert 1 - torch.cosine_similarity(torch.from_numpy(found[row]), alone, dim=0) < 1e-6
+        np.testing.assert_allclose(found[row], alone.numpy(), rtol=2**-11, atol=2**-25)  # of 11 bits
+        assert 1 - torch.cosine_similarity(torch.from_numpy(found[row]), alone, dim=0) < 2**-22  # the square of it
 
 
 def test_images_of_another_size_are_refused(backbone: Backbone, root: Path, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from recompose.tracks.vlc.data.formats.sugarcrepe import SETS
 from recompose.tracks.vlc.suites.scores import read_scores
 from tests.clips import random_clip
 from tests.errors import raises
+from tests.precision import assert_close
 from tests.tracks.vlc.data.formats.published import pair, write_files, write_json
 from tests.tracks.vlc.data.formats.test_formats import FILES
 from tests.tracks.vlc.tiny import CLIP_FT, CONFIG, FULL, document
@@ -260,13 +261,13 @@ def test_an_archive_that_openai_published_is_known_by_its_digest(
 def test_a_model_runs_with_the_activation_that_is_asked_for_whatever_its_configuration_has(
     tmp_path: Path, activation: Any, quick: bool
 ) -> None:
-    name, x = f"tiny-{quick}", torch.linspace(-3, 3, 7)
+    name, x = f"tiny-{quick}", torch.linspace(-3, 3, 7, dtype=torch.float64)
     config = {key: CONFIG[key] for key in CONFIG if key != "stem"} | {"quick_gelu": quick}
     save_file(random_clip(architecture=name, config=config).model.state_dict(), tmp_path / "weights.safetensors")
     towers: Any = load_model(name, find_weights(name, str(tmp_path / "weights.safetensors")), activation).model
     expected = {"gelu": torch.nn.functional.gelu(x), "quick_gelu": x * torch.sigmoid(1.702 * x)}[activation]
     for transformer in (towers.model.transformer, towers.model.visual.transformer):
-        torch.testing.assert_close(transformer.resblocks[-1].mlp.gelu(x), expected)
+        assert_close(transformer.resblocks[-1].mlp.gelu(x), expected)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Tests and bootstraps of paired items against sums over all outcomes, plain loops, and simulated studies."""
 
 from math import comb, sqrt
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -36,7 +37,10 @@ def test_the_interval_of_two_accuracies_covers_the_true_difference() -> None:
 def test_the_interval_has_width_where_the_models_agree_on_all_items() -> None:
     low, high = paired_items.accuracy_interval(0, 0, 100)
     assert -0.05 < low < 0 < high < 0.05
-    assert paired_items.accuracy_interval(0, 1, 1) == (pytest.approx(1 / 3 - 1.959964 * sqrt(5 / 27)), 1.0)
+    assert paired_items.accuracy_interval(0, 1, 1) == (
+        pytest.approx(1 / 3 - NormalDist().inv_cdf(0.975) * sqrt(5 / 27)),
+        1.0,
+    )
 
 
 def chance_of_significance(discordant: int, share: float, level: float) -> float:

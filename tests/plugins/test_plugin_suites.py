@@ -114,7 +114,7 @@ def test_a_suite_of_the_project_is_evaluated_shown_and_compared(root: Path) -> N
     compared = json.loads(call("compare", "out-0", "out-1", "--suites", "my-suite", "--json"))
     (row,) = compared["rows"]
     assert row["name"] == "my-suite/pairs" and row["items"] == ITEMS
-    assert row["difference"] == pytest.approx((sum(rights[1]) - sum(rights[0])) / ITEMS, abs=1e-6)
+    assert row["difference"] == pytest.approx((sum(rights[1]) - sum(rights[0])) / ITEMS)
     only = Counter(zip(*rights, strict=True))
     assert (row["only_first"], row["only_second"]) == (only[True, False], only[False, True])
 

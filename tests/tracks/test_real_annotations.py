@@ -18,6 +18,7 @@ from recompose.tracks.czsl.data.worlds import World
 from recompose.tracks.gzsl.data import xlsa17
 from recompose.tracks.vlc.data.acquire import check_counts
 from recompose.tracks.vlc.suites.catalogue import missing_subtasks, read_suite
+from tests.precision import ROUNDING
 from tests.tracks.gzsl.data.worlds import cells
 from tests.tracks.vlc.data.formats.published import questions, touch
 
@@ -82,7 +83,7 @@ def test_real_classes_are_read_as_published(name: str, tmp_path: Path, monkeypat
         listed = (folder / f"{file}classes{1 if file == 'val' else ''}.txt").read_text().split()
         assert {*np.array(data.classes)[kind]} == {*listed}
     original = loadmat(folder / "att_splits.mat")["original_att"]
-    np.testing.assert_allclose(data.signatures, (original / np.linalg.norm(original, axis=0)).T, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(data.signatures, (original / np.linalg.norm(original, axis=0)).T, rtol=ROUNDING)
 
 
 @pytest.mark.parametrize("form", ["sugarcrepe", "valse", "comvg", "coco", "imagecode"])

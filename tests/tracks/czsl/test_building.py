@@ -36,6 +36,8 @@ from tests.tracks.documents import document
 from tests.tracks.vlc.data.published import pack
 from tests.training.small import CPU
 
+pytestmark = pytest.mark.usefixtures("in_64_bits")
+
 OF_CSP: dict[str, Any] = {"prompt": "a photo of {state} {object}", "dropout": 0.0}
 
 
@@ -102,7 +104,7 @@ def test_feasibility_by_text_is_of_the_embeddings_of_prompts(backbone: Backbone,
         texts = backbone.model.encode_text(backbone.tokens([f"a photo of {name}" for name in names.values()])).double()
     expected = feasibility_of(dict(zip(names, texts.numpy(), strict=True)))
     section = {"vectors": "backbone", "prompt": "a photo of {name}"}
-    assert read_feasibility(section, needs, CPU.device).ravel().tolist() == pytest.approx(expected, abs=1e-5)
+    assert read_feasibility(section, needs, CPU.device).ravel().tolist() == pytest.approx(expected, abs=1e-9)
     assert read_feasibility(None, needs, CPU.device) is None
 
 

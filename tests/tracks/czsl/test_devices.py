@@ -22,16 +22,17 @@ from recompose.tracks.czsl.methods.settings import PairTrainingSettings
 from recompose.tracks.czsl.training import VAL_AUC, PairRun
 from recompose.training.hardware import Hardware
 from tests.clips import random_clip
+from tests.precision import DIGITS, assert_close, default_dtype
 from tests.processes import in_two_processes
 from tests.tracks.czsl.methods.derivations import method_of, new_method, random_images, settings_of
 from tests.tracks.czsl.tiny import pairs_in_turns
+
+pytestmark = pytest.mark.usefixtures("in_64_bits")
 
 PAIRS = [("wet", "dog"), ("dry", "cat"), ("wet", "cat"), ("old", "dog")]
 UNSEEN = [("dry", "dog"), ("old", "cat")]
 STATES, OBJECTS = ["dry", "old", "wet"], ["cat", "dog"]
 BATCH, EPOCHS = 6, 2
-SAME = 1e-4  # of the largest element
-NOISE = 1e-5  # of the largest of all tensors: gradients of biases before batch normalisation are nothing else
 DUPLEX = settings_of(
     "duplex",
     disentangler_end="linear",
@@ -97,6 +98,7 @@ def trained(name: str, folder: Path, devices: int) -> dict[str, Any]:
     return {"gradients": noted.gradients, "epochs": noted.epochs, "buffers": noted.buffers}
 
 
+@default_dtype(torch.float64)
 def _of_one_process(rank: int, folder: str, port: int) -> None:
     """A process of two, as Lightning starts them."""
     torch.set_num_threads(1)
@@ -124,7 +126,5 @@ def test_two_devices_give_what_one_gives(tmp_path: Path) -> None:
             assert actual["gradients"].keys() == expected["gradients"].keys() != set()
             for part in ("gradients", "buffers"):
                 for tensor, value in expected[part].items():
-                    apart = (actual[part][tensor] - value).abs().max()  # sums in another order, in 32 bits
-                    noise = NOISE * max(each.abs().max() for each in expected[part].values())
-                    assert apart <= SAME * value.abs().max() + noise, f"{name}, device {rank}: {part} of {tensor}"
-            np.testing.assert_allclose(actual["epochs"], expected["epochs"], rtol=SAME)
+                    assert_close(actual[part][tensor], value, msg=f"{name}, device {rank}: {part} of {tensor}")
+            np.testing.assert_allclose(actual["epochs"], expected["epochs"], rtol=DIGITS)

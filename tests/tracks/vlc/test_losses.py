@@ -18,6 +18,7 @@ from recompose.errors import ArgumentError
 from recompose.tracks.vlc import losses
 from recompose.tracks.vlc.losses import Missing, Target, Weights
 from tests.errors import raises
+from tests.precision import assert_close
 from tests.tracks.loops import Rows, assert_value_and_gradients, cosine, dot, normal, softmax
 
 VALID = [[True, True, False], [False, False, False], [False, True, True], [True, True, True]]
@@ -340,7 +341,7 @@ def test_thresholds_are_mean_leads_within_limits(highest: float) -> None:
     features = [torch.tensor(each, dtype=torch.float64) for each in (images, texts, negatives)]
     before = torch.full((3,), 7.0, dtype=torch.float64)
     result = losses.rank_thresholds(*features, valid_negatives, 5.0, before, highest)
-    torch.testing.assert_close(result, torch.tensor(expected, dtype=torch.float64))
+    assert_close(result, torch.tensor(expected, dtype=torch.float64))
 
 
 def test_the_threshold_of_a_kind_without_negatives_stays_and_one_negative_is_a_mean() -> None:

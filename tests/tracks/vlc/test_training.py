@@ -17,10 +17,11 @@ from recompose.tracks.vlc.building import restore_clip
 from recompose.tracks.vlc.training import clamp_scale, parameter_groups, rate
 from tests.calls import watch
 from tests.errors import raises
+from tests.precision import assert_close
 from tests.tracks.vlc.tiny import CLIP_FT, FULL, LORA, backbone_of, document, stand_ins, write
 from tests.training.small import CPU
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_64_bits")]
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def test_alpha_goes_from_the_backbone_to_what_training_left(
         assert all(torch.equal(at[1.0][name], tensor) for name, tensor in left.items())
         assert not torch.equal(left["model.logit_scale"], begun["model.logit_scale"])
         for name, tensor in at[0.3].items():
-            torch.testing.assert_close(tensor, 0.7 * begun[name] + 0.3 * left[name])
+            assert_close(tensor, 0.7 * begun[name] + 0.3 * left[name])
         return
     assert all(name.endswith((".0.A", ".0.B")) for name in left)
     for name in begun:
@@ -68,7 +69,7 @@ def test_alpha_goes_from_the_backbone_to_what_training_left(
             if factors[0] is not None and factors[1] is not None:
                 change = (factors[0] @ factors[1]).view(expected.shape) / 4
                 expected = expected + alpha**2 * change
-            torch.testing.assert_close(at[alpha][name], expected)
+            assert_close(at[alpha][name], expected)
 
 
 def test_an_untrained_method_is_its_backbone_and_other_weights_are_refused(

@@ -18,6 +18,7 @@ from recompose.tracks.gzsl.data.shapes_classes import (
     image_values,
     read,
 )
+from tests.precision import ROUNDING
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +75,7 @@ def test_signatures_are_strengths_over_their_length(root: Path, data: ClassData)
     assert strengths.max() == 100
     np.testing.assert_allclose(fields["att"], strengths / np.linalg.norm(strengths, axis=0), rtol=1e-12)
     np.testing.assert_allclose(
-        data.signatures, signatures(choose_classes(3)) / np.linalg.norm(strengths / 100, axis=0)[:, None], rtol=1e-6
+        data.signatures, signatures(choose_classes(3)) / np.linalg.norm(strengths / 100, axis=0)[:, None], rtol=ROUNDING
     )
 
 

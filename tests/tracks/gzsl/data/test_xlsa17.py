@@ -23,6 +23,7 @@ from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from recompose.tracks.gzsl.data.word_vectors import read_words
 from tests.errors import raises
+from tests.precision import ROUNDING
 from tests.tracks.gzsl.data.worlds import COUNTS, World, cells, column, read_at_once, unit_columns
 from tests.tracks.loops import assert_same
 from tests.tracks.vlc.data.published import archive, pack
@@ -55,7 +56,7 @@ def test_a_data_set_is_read(root: Path, at_once: None) -> None:
     assert data.words.tolist() == [[1, 2], [0, 0], [-3, 0.5]]
     assert not data.hard.any()
     assert {array.dtype for array in (data.signatures, data.words)} == {np.dtype(np.float32)}
-    np.testing.assert_allclose(data.signatures[2], np.array([0, 10, 60]) / np.hypot(10, 60), rtol=1e-7)
+    np.testing.assert_allclose(data.signatures[2], np.array([0, 10, 60]) / np.hypot(10, 60), rtol=ROUNDING)
 
 
 def test_training_and_validation_know_no_image_of_the_test(root: Path, at_once: None) -> None:
