@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 Rows = list[list[float]]
-STEP = 1e-5
+STEP = 1e-4
 
 
 def normal(seed: int, *shape: int) -> np.ndarray:
@@ -34,7 +34,7 @@ def softmax(row: Sequence[float]) -> list[float]:
 
 
 def assert_value_and_gradients(
-    function: Callable[..., Tensor], loop: Callable[..., float], matrices: Sequence[np.ndarray], rel: float = 1e-6
+    function: Callable[..., Tensor], loop: Callable[..., float], matrices: Sequence[np.ndarray], rel: float = 1e-9
 ) -> None:
     """Make sure that a function of tensors has the value, and the gradient to each, of a loop over lists of rows."""
     tensors = [torch.tensor(matrix, dtype=torch.float64, requires_grad=True) for matrix in matrices]
@@ -45,13 +45,13 @@ def assert_value_and_gradients(
         expected = np.zeros_like(matrices[place])
         for entry in np.ndindex(matrices[place].shape):
             ends = []
-            for step in (STEP, -STEP):
+            for step in (STEP, -STEP, 2 * STEP, -2 * STEP):
                 moved = [matrix.copy() for matrix in matrices]
                 moved[place][entry] += step
                 ends.append(loop(*(matrix.tolist() for matrix in moved)))
-            expected[entry] = (ends[0] - ends[1]) / (2 * STEP)
+            expected[entry] = (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * STEP)
         assert tensor.grad is not None
-        np.testing.assert_allclose(tensor.grad.numpy(), expected, rtol=rel, atol=1e-7)
+        np.testing.assert_allclose(tensor.grad.numpy(), expected, rtol=rel, atol=1e-9)
 
 
 def assert_same(one: Any, other: Any, place: str = "") -> None:
