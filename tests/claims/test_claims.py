@@ -23,7 +23,7 @@ from tests.tables.fakes import AUC, Fake, paper_of
 
 SEEN, UNSEEN = (f"test/closed/dense/{name}" for name in ("seen", "unseen"))
 SEEN_OVER_UNSEEN: dict[str, Any] = {"metric": SEEN, "lower": [], "lower_metrics": [UNSEEN]}
-PRINTED = 2e-4
+PRINTED = 2e-4  # the relative rounding error of the printed quantiles
 
 
 def on_d(**values: Iterable[Any]) -> Fake:
@@ -284,6 +284,7 @@ def test_a_verdict_keeps_values_tests_and_corrections_of_all_its_comparisons() -
     expected = ttest_1samp(differences, 0)
     assert supported.test is not None
     assert supported.test.replicates == len(differences)
+    # kept in six digits, which are multiplied
     assert supported.test.difference == pytest.approx(sum(differences) / len(differences), rel=1e-5)
     assert supported.test.p == pytest.approx(expected.pvalue, rel=1e-5)
     assert supported.p == pytest.approx(3 * expected.pvalue, rel=1e-4)

@@ -34,7 +34,7 @@ def softmax(row: Sequence[float]) -> list[float]:
 
 
 def assert_value_and_gradients(
-    function: Callable[..., Tensor], loop: Callable[..., float], matrices: Sequence[np.ndarray], rel: float = 1e-9
+    function: Callable[..., Tensor], loop: Callable[..., float], matrices: Sequence[np.ndarray]
 ) -> None:
     """Make sure that a function of tensors has the value, and the gradient to each, of a loop over lists of rows."""
     tensors = [torch.tensor(matrix, dtype=torch.float64, requires_grad=True) for matrix in matrices]
@@ -51,7 +51,7 @@ def assert_value_and_gradients(
                 ends.append(loop(*(matrix.tolist() for matrix in moved)))
             expected[entry] = (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * STEP)
         assert tensor.grad is not None
-        np.testing.assert_allclose(tensor.grad.numpy(), expected, rtol=rel, atol=1e-9)
+        np.testing.assert_allclose(tensor.grad.numpy(), expected, rtol=1e-9, atol=1e-9)
 
 
 def assert_same(one: Any, other: Any, place: str = "") -> None:

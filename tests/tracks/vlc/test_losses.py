@@ -123,7 +123,6 @@ def test_the_loss_of_hard_negatives_and_its_gradients_are_the_loop_s(
         lambda *features: losses.hard_negative_loss(*features[:3], mask, features[3], gamma, beta, missing=missing),
         lambda *rows: hard_negatives_by_loop(*rows, valid, gamma, beta, missing),
         [normal(seed, len(valid), 3), normal(seed + 1, len(valid), 3), normal(seed + 2, int(mask.sum()), 3), SCALE],
-        rel=1e-5,
     )
 
 
