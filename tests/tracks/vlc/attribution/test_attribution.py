@@ -20,7 +20,7 @@ from tests.tracks.loops import cosine
 from tests.tracks.vlc.tiny import backbone_of
 
 TEXTS = ["a red circle above a square", "two stars", "a plain blue ring"]
-STEP = 1e-4
+STEP = 1e-4  # of differences of fourth order, whose error is its fourth power
 Matrix = list[list[float]]
 
 
