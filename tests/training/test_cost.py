@@ -116,6 +116,21 @@ def test_costs_of_a_run_are_written(tmp_path: Path, proc: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("refused", ["clear_refs", "status"])
+def test_where_a_system_does_not_tell_its_memory_a_peak_is_unknown(tmp_path: Path, proc: Path, refused: str) -> None:
+    say(proc, highest=30, now=7)
+    (proc / refused).unlink()
+    (proc / refused).mkdir()  # it can be neither read nor written, by root either
+    costs = EvaluationCosts(20, torch.device("cpu"))
+    costs.write(tmp_path / "costs.json")
+    assert json.loads((tmp_path / "costs.json").read_text())["peak_memory_bytes"] is None
+
+
+def test_where_a_system_tells_no_peak_it_is_unknown(proc: Path) -> None:
+    (proc / "status").write_text("Name:\tpython\nVmRSS:\t  7 kB\n")
+    assert resources.Peak(torch.device("cpu")).bytes is None
+
+
 def test_an_evaluation_of_a_shared_pass_has_its_seconds_alone(tmp_path: Path, clock: Clock, proc: Path) -> None:
     say(proc, highest=30, now=7)
     costs = EvaluationCosts(20, torch.device("cpu"), 3)

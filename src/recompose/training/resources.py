@@ -6,7 +6,7 @@ Torch is imported only to ask a GPU for its memory.
 import ctypes
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,10 +85,11 @@ class Peak:
     """The peak memory since this object was created: of tensors on a GPU, else of this process above its memory at the
     start.
 
-    Unknown on a CPU without Linux.
+    Unknown on a CPU without Linux, and in a container that does not let a process ask for it.
     """
 
     def __init__(self, device: "torch.device | None") -> None:
+        self._before: int | None = None
         self._cuda = device if device is not None and device.type == "cuda" else None
         if self._cuda is not None:
             import torch
@@ -96,8 +97,9 @@ class Peak:
             torch.cuda.reset_peak_memory_stats(self._cuda)
         elif CLEAR_REFS.exists():
             _give_back()
-            CLEAR_REFS.write_text("5")  # Linux resets the peak
-            self._before = _status("VmRSS")
+            with suppress(OSError):  # as in a container with a /proc that is only read
+                CLEAR_REFS.write_text("5")  # Linux resets the peak
+                self._before = _status("VmRSS")
 
     @property
     def bytes(self) -> int | None:
@@ -106,13 +108,17 @@ class Peak:
             import torch
 
             return int(torch.cuda.max_memory_allocated(self._cuda))
-        return _status("VmHWM") - self._before if CLEAR_REFS.exists() else None
+        highest = None if self._before is None else _status("VmHWM")
+        return None if self._before is None or highest is None else highest - self._before
 
 
-def _status(name: str) -> int:
-    """Return an amount of memory in bytes that Linux reports for this process."""
-    lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
-    return int(lines[name].split()[0]) * 1024
+def _status(name: str) -> int | None:
+    """Return an amount of memory in bytes that Linux reports for this process; None if it reports none."""
+    try:
+        lines = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
+        return int(lines[name].split()[0]) * 1024
+    except (OSError, KeyError):
+        return None
 
 
 def _give_back() -> None:
