@@ -155,7 +155,7 @@ KNOWN = Known([], list, lambda data: 0)
 def test_estimates_are_divided_by_what_goes_side_by_side_and_what_has_none_is_counted(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, cores: int, threads: int, side_by_side: int
 ) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr("recompose.costs.usable_cores", lambda: cores)
     work = Workspace(work.root, (f"profiles.demo.trainer.threads={threads}",))
     assert processes(work) == side_by_side
     recipes = [*work.plan.of("runs")[:8], *work.plan.of("evaluations")[:3]]
@@ -164,7 +164,7 @@ def test_estimates_are_divided_by_what_goes_side_by_side_and_what_has_none_is_co
 
 @pytest.mark.slow
 def test_of_what_was_begun_the_rest_counts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    monkeypatch.setattr("recompose.costs.usable_cores", lambda: 1)
     begun, other = work.plan.of("runs")[:2]
     scratch = work.store.folder(begun) / SCRATCH
     written = PROGRESS | {"done": 3, "total": 4, "at": datetime.now(UTC).isoformat()}

@@ -4,7 +4,6 @@ The records of the store count first, then those behind the profile's reports, w
 time of what is like nothing that was made is unknown.
 """
 
-import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from functools import cache, partial
 from statistics import median
 from typing import Any
 
+from recompose.cores import usable_cores
 from recompose.data.content import raw_files
 from recompose.errors import DamagedError, LineageError
 from recompose.files import read_json
@@ -232,4 +232,4 @@ def processes(work: Workspace) -> int:
     trainer = work.params.chosen.trainer
     if trainer.accelerator != "cpu" and needs_gpu(work.plan.recipes):
         return 1
-    return max((os.cpu_count() or 1) // trainer.threads, 1)
+    return max(usable_cores() // trainer.threads, 1)

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+
+from recompose.cores import usable_cores
 
 SHORT = 12
 MAX_THREADS = 8  # that read files at the same time
@@ -20,7 +21,7 @@ def sha256_file(path: Path) -> str:
 
 def sha256_files(paths: Iterable[Path]) -> list[str]:
     """Return the SHA-256 of each file's bytes; hashing releases the interpreter lock, so threads run in parallel."""
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:
+    with ThreadPoolExecutor(min(usable_cores(), MAX_THREADS)) as pool:
         return list(pool.map(sha256_file, paths))
 
 

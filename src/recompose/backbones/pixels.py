@@ -4,7 +4,6 @@ Frozen towers embed them; towers that are tuned read the images of a data set in
 Imported without torch.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 from recompose.backbones.arrays import ArrayWriter, StoredArray
+from recompose.cores import usable_cores
 from recompose.data.content import function_of, unchanged_raw
 from recompose.data.pictures import Picture, check_resize
 from recompose.errors import DataError
@@ -69,7 +69,7 @@ def decoded_blocks(decode: Callable[[T], np.ndarray], images: Sequence[T], size:
 
     Decoding and resizing leave other threads free, and no copies wait in shared memory, which is scarce in containers.
     """
-    pool = ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_WORKERS))
+    pool = ThreadPoolExecutor(min(usable_cores(), MAX_WORKERS))
     try:
         block = pool.map(decode, images[:size])
         for end in range(size, len(images) + size, size):

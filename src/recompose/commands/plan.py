@@ -1,6 +1,5 @@
 """`recompose plan`: the work that is left, or that an edit of params.yaml would cause. Nothing is made or edited."""
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from recompose.console import (
     print_line,
     rough_duration,
 )
+from recompose.cores import usable_cores
 from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
 from recompose.phases import KINDS, TRAINED, gpus_of
 from recompose.recipes.plan import Recipe
@@ -246,7 +246,7 @@ def _total(plan: WorkPlan) -> Iterator[str]:
     if not estimates:
         return
     text = f"{'At least' if plan.left.unknown else 'About'} {rough_duration(plan.left.seconds)} left"
-    text += f" on {pluralize(os.cpu_count() or 1, 'core')}"
+    text += f" on {pluralize(usable_cores(), 'core')}"
     if gpu_seconds := sum(estimate.seconds * gpus for estimate, gpus in estimates):
         memory = max((estimate.memory or 0 for estimate, _ in estimates), default=0)
         at_most = f", at most {gibibytes(memory)} of GPU memory" if memory else ""

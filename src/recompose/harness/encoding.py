@@ -4,7 +4,6 @@ Texts are sorted by length, see ``embeddings.longest_first``.
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from torchvision import transforms
 
 from recompose.backbones.arrays import ArrayWriter
 from recompose.backbones.pixels import MAX_WORKERS
+from recompose.cores import usable_cores
 from recompose.data.paths import is_inside
 from recompose.data.pictures import Picture, check_resize
 from recompose.digest import digest
@@ -232,7 +232,7 @@ def _loader(
     pictures: Sequence[Picture], root: Path, preprocess: Preprocess, batch_size: int, device: torch.device
 ) -> DataLoader[Any]:
     """Return batches of ``_Pictures``; worker processes decode for a GPU, but compete with a CPU that encodes."""
-    workers = 0 if device.type == "cpu" else min(os.cpu_count() or 1, MAX_WORKERS)
+    workers = 0 if device.type == "cpu" else min(usable_cores(), MAX_WORKERS)
     return DataLoader(
         _Pictures(pictures, root, preprocess),
         batch_size=batch_size,
