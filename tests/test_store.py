@@ -3,15 +3,18 @@
 import errno
 import multiprocessing
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, UnknownError
+from recompose.recipes import stamps
 from recompose.recipes import store as module
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import Build, StoredFile
@@ -185,15 +188,15 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def settle(store: Store, recipe: Recipe) -> None:
-    """Let the record of a recipe be later than its files, as where making them takes more than a tick of the clock."""
-    time.sleep(0.02)
-    store.record_path(recipe).touch()
+def overwrite(path: Path) -> None:
+    """Put other bytes into a file whose size and time of modification stay the same."""
+    before = path.stat()
+    path.write_text(path.read_text().upper())
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def test_bytes_that_nobody_touched_since_their_record_are_not_read_again(store: Store, read: list[str]) -> None:
+def test_bytes_that_nobody_touched_since_they_were_made_are_not_read_again(store: Store, read: list[str]) -> None:
     folder = make(store, RECIPE, one="1", two="2")
-    settle(store, RECIPE)
     read.clear()
     Store(store.root).verify(RECIPE)
     assert read == []
@@ -209,17 +212,96 @@ def test_bytes_that_nobody_touched_since_their_record_are_not_read_again(store: 
         store.verify(RECIPE)
 
 
-def test_other_bytes_are_found_where_size_and_time_are_made_to_be_the_same(store: Store) -> None:
+@pytest.mark.parametrize("later", [lambda record: record.chmod(0o600), Path.touch, lambda record: None])
+def test_other_bytes_are_found_where_size_and_time_are_made_to_be_the_same(
+    store: Store, later: Callable[[Path], object]
+) -> None:
     path = make(store, RECIPE) / "file.txt"
-    settle(store, RECIPE)
     store.verify(RECIPE)
-    before = path.stat()
+    overwrite(path)
     time.sleep(0.02)
-    path.write_text("CONTENT")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    later(store.record_path(RECIPE))  # so that the record is the last file that was touched
     for each in (store, Store(store.root)):
         with raises(DamagedError, "damaged", path):
             each.verify(RECIPE)
+
+
+def test_a_link_to_other_bytes_of_an_earlier_time_is_found(store: Store, tmp_path: Path) -> None:
+    for name, text in (("weights", "content"), ("others", "CONTENT")):
+        (tmp_path / name).write_text(text)
+    with store.build(RECIPE) as folder:
+        assert folder is not None
+        (folder / "file.txt").symlink_to(tmp_path / "weights")
+    Store(store.root).verify(RECIPE)
+    (store.folder(RECIPE) / "file.txt").unlink()
+    (store.folder(RECIPE) / "file.txt").symlink_to(tmp_path / "others")
+    with raises(DamagedError, "damaged", "file.txt"):
+        Store(store.root).verify(RECIPE)
+
+
+def test_another_hash_in_a_record_is_found(store: Store) -> None:
+    path = make(store, RECIPE) / "file.txt"
+    record = store.record_path(RECIPE)
+    record.write_text(record.read_text().replace(sha256_file(path), "0" * 64))
+    with raises(DamagedError, "damaged", path):
+        Store(store.root).verify(RECIPE)
+
+
+def copied(store: Store, place: Path) -> Store:
+    """A copy of a store, as of one that is so large that records come after the first files."""
+    shutil.copytree(store.root, place, ignore=shutil.ignore_patterns("record.json"))
+    time.sleep(0.02)
+    return Store(Path(shutil.copytree(store.root, place, dirs_exist_ok=True)))
+
+
+def test_a_copy_of_a_store_is_read_until_a_job_has_read_it(store: Store, tmp_path: Path, read: list[str]) -> None:
+    make(store, RECIPE, one="1", two="2")
+    place = copied(store, tmp_path / "copy").root
+    read.clear()
+    for names, keeps in ((["one.txt", "two.txt"], False), (["one.txt", "two.txt"], True), ([], False)):
+        Store(place).verify(RECIPE, keeps=keeps)
+        assert read == names
+        read.clear()
+
+
+def test_what_was_changed_before_a_store_was_copied_is_found(store: Store, tmp_path: Path) -> None:
+    overwrite(make(store, RECIPE) / "file.txt")
+    copy = copied(store, tmp_path / "copy")
+    for keeps in (False, True, False):
+        with raises(DamagedError, "damaged", "file.txt"):
+            Store(copy.root).verify(RECIPE, keeps=keeps)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"file.txt": 3}', "[" * 100_000])
+def test_of_what_was_noted_by_somebody_else_nothing_is_believed(store: Store, read: list[str], text: str) -> None:
+    (make(store, RECIPE) / ".seen.json").write_text(text)
+    read.clear()
+    Store(store.root).verify(RECIPE)
+    assert read == ["file.txt"]
+
+
+def no_file(**_: object) -> None:
+    raise PermissionError
+
+
+def with_time(nanoseconds: int) -> SimpleNamespace:
+    """The system of a disk that gives every change this time."""
+    return SimpleNamespace(utime=os.utime, fstat=lambda _: SimpleNamespace(st_ctime_ns=nanoseconds))
+
+
+@pytest.mark.parametrize(("name", "other"), [("TemporaryFile", no_file), ("os", with_time(0)), ("os", with_time(1))])
+def test_where_a_disk_notes_no_changes_bytes_are_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch, read: list[str], name: str, other: object
+) -> None:
+    make(store, RECIPE)
+    with monkeypatch.context() as patch:
+        patch.setattr(stamps, name, other)
+        make(store, OTHER)
+        Store(store.root).verify(OTHER, keeps=True)
+    read.clear()
+    for recipe in (RECIPE, OTHER):
+        Store(store.root).verify(recipe)
+    assert read == ["file.txt"]
 
 
 # contents

@@ -79,14 +79,15 @@ class MetricCache:
         """Return what metrics follow from beside their code: scores, the needs that are here, and libraries."""
         needs = {role: need for role, need in evaluation.needs.items() if self._store.is_complete(need)}
         return {
-            "scores": self._store.verify(evaluation).content,
+            "scores": self._store.verify(evaluation, keeps=self._keeps).content,
             "needs": {role: self._content(need) for role, need in needs.items()},
             "libraries": library_versions(),
         }
 
     def _content(self, need: Recipe) -> str:
         """Return the digest of a need; the files of data, which metrics read, are verified."""
-        return (self._store.verify(need) if need.kind == "data" else self._store.record(need)).content
+        is_read = need.kind == "data"
+        return (self._store.verify(need, keeps=self._keeps) if is_read else self._store.record(need)).content
 
     def recompute(self, evaluation: Recipe) -> dict[str, float]:
         """Return the metrics of an evaluation, computed from its scores now, without costs; what is no number, as of no

@@ -230,5 +230,5 @@ def _say_headline(work: Workspace, recipe: Recipe) -> None:
 
 def _verified(work: Workspace, recipe: Recipe) -> Path:
     """Return the folder of a complete recipe after checking its bytes."""
-    work.store.verify(recipe)
+    work.store.verify(recipe, keeps=True)
     return work.store.folder(recipe)

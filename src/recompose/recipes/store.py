@@ -7,7 +7,6 @@ missing file is identified by name.
 """
 
 import fcntl
-import os
 import shutil
 import time
 import traceback
@@ -16,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from filelock import Timeout
 
@@ -28,17 +28,12 @@ from recompose.recipes.fingerprint import plugin_sources
 from recompose.recipes.locks import LOCKS, acquire, lock_below
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import LOG, RECORD, Build, Record, StoredFile, remedy
+from recompose.recipes.stamps import Stamp, read_seen, stamp_of, take_stamps, write_seen
 
 BEGUN = "begun.json"  # in scratch: the contents of needs, and the number of attempts
 ERROR = "error.txt"
 MOMENT = 0.1  # seconds for which a process that asks about a lock may hold it
 ORIGINS = "origins"  # in the store: files named by the digest of what a content was made from, with its key
-Stamp = tuple[int, int, int, int]  # changes whenever a file is touched
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    """Return a file's stamp; the system sets the last part at every change of the file or its metadata."""
-    return status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
 
 class Store:
@@ -47,7 +42,8 @@ class Store:
     def __init__(self, results: Path, sources: Path = Path()) -> None:
         self.root = results
         self._sources = sources  # the folder of the code, whose commit records name
-        self._verified: dict[Path, tuple[str, Stamp]] = {}  # the hash of each file that was read, and its stamp then
+        self._seen: dict[str, dict[str, Any]] = {}  # by key, what stamps say of its files
+        self._verified: dict[Path, list[Any]] = {}  # the hash of each file that was read here, and its stamp then
         self._records: dict[str, tuple[Stamp, Record]] = {}  # by digest, with the stamps of their files
 
     def folder(self, recipe: Recipe) -> Path:
@@ -73,30 +69,45 @@ class Store:
             DamagedError: the record is missing, invalid or another recipe's.
         """
         path = self.record_path(recipe)
-        status = path.stat() if path.exists() else None
-        cached = self._records.get(recipe.digest)
-        if status and cached and cached[0] == _stamp(status):
+        stamp, cached = stamp_of(path), self._records.get(recipe.digest)
+        if stamp and cached and cached[0] == stamp:
             return cached[1]
         record = Record.read(path)
-        if status:
-            self._records[recipe.digest] = _stamp(status), record
+        if stamp:
+            self._records[recipe.digest] = stamp, record
         return record
 
-    def verify(self, recipe: Recipe, *, reading: bool = False) -> Record:
+    def verify(self, recipe: Recipe, *, reading: bool = False, keeps: bool = False) -> Record:
         """Return the record after checking that every file has its recorded hash.
 
         Args:
             recipe: of a complete folder.
-            reading: read all bytes again, also of files that were not touched since their record was written, which is
-                last. The system notes the time of every change, and nobody else can set it.
+            reading: read all bytes again, also of files that were not touched since they were last found right.
+            keeps: note the files that were found right, as jobs of the workflow do; queries write nothing.
 
         Raises:
             DamagedError: a file is missing, truncated or changed.
         """
-        record = self.record(recipe)
-        for name, fault in self.faults(recipe, record, reading=reading).items():
-            raise DamagedError(self.folder(recipe) / name, fault, remedy(recipe.key))
+        record, folder = self.record(recipe), self.folder(recipe)
+        is_noted = not keeps or all(self._is_untouched(recipe, name, file) for name, file in record.files.items())
+        stamps = {} if is_noted else take_stamps(folder, record.files)
+        for name, fault in self.faults(recipe, record, reading=reading or bool(stamps)).items():
+            raise DamagedError(folder / name, fault, remedy(recipe.key))
+        if stamps:
+            self._note(recipe, record.files, stamps)
         return record
+
+    def _note(self, recipe: Recipe, files: Mapping[str, StoredFile], stamps: Mapping[str, Stamp]) -> None:
+        """Note that files were found right, with the stamps that they had before they were read."""
+        write_seen(self.folder(recipe), {name: files[name].sha256 for name in stamps}, stamps)
+        self._seen.pop(recipe.key, None)
+
+    def _is_untouched(self, recipe: Recipe, name: str, expected: StoredFile) -> bool:
+        """Return true if a file was noted as right and not touched since."""
+        folder = self.folder(recipe)
+        if recipe.key not in self._seen:
+            self._seen[recipe.key] = read_seen(folder)
+        return bool(self._seen[recipe.key].get(name) == [expected.sha256, stamp_of(folder / name)])
 
     def file(self, recipe: Recipe, name: str) -> Path:
         """Return the path of a stored file, after checking its bytes.
@@ -120,17 +131,14 @@ class Store:
         path = self.root.joinpath(recipe.kind, recipe.folder, name)
         if not path.is_file():  # but a folder, or a link that leads nowhere or to itself
             return "is missing"
-        status = path.stat()
-        if status.st_size != expected.bytes:
-            return f"has {status.st_size} bytes instead of {expected.bytes}"
-        if not reading and (
-            status.st_ctime_ns < self.record_path(recipe).stat().st_ctime_ns  # untouched
-            or self._verified.get(path) == (expected.sha256, _stamp(status))
-        ):
+        if (size := path.stat().st_size) != expected.bytes:
+            return f"has {size} bytes instead of {expected.bytes}"
+        found = [expected.sha256, stamp_of(path)]
+        if not reading and (self._verified.get(path) == found or self._is_untouched(recipe, name, expected)):
             return ""
         if sha256_file(path) != expected.sha256:
             return "was changed since it was made"
-        self._verified[path] = expected.sha256, _stamp(status)
+        self._verified[path] = found
         return ""
 
     def _is_locked(self, kind: str, folder: str) -> bool:
@@ -241,9 +249,11 @@ class Store:
         others = shutil.ignore_patterns(RECORD, SCRATCH, ".*")
         with suppress(OSError):  # of an original that is discarded meanwhile
             shutil.copytree(self.root / record.key, folder, ignore=others, ignore_dangling_symlinks=True)
+        stamps = take_stamps(folder, record.files) if folder.exists() else {}
         if self.faults(recipe, record, reading=True):
             shutil.rmtree(folder, ignore_errors=True)
             return False
+        self._note(recipe, record.files, stamps)
         made = record.made.model_copy(update={"equal_to": record.key})
         Record.of_recipe(recipe, inputs=inputs, files=record.files, made=made).write(self.record_path(recipe))
         return True
@@ -255,10 +265,13 @@ class Store:
     def _new_record(self, recipe: Recipe, folder: Path, inputs: dict[str, str], made: Build) -> Record:
         files = (path for path in sorted(folder.rglob("*")) if path.is_file())
         paths = [path for path in files if not _is_temporary(path.relative_to(folder))]
+        names = [path.relative_to(folder).as_posix() for path in paths]
+        stamps = take_stamps(folder, names)
         entries = {
-            path.relative_to(folder).as_posix(): StoredFile(sha256=sha256, bytes=path.stat().st_size)
-            for path, sha256 in zip(paths, sha256_files(paths), strict=True)
+            name: StoredFile(sha256=sha256, bytes=path.stat().st_size)
+            for name, path, sha256 in zip(names, paths, sha256_files(paths), strict=True)
         }
+        self._note(recipe, entries, stamps)
         return Record.of_recipe(recipe, inputs=inputs, files=entries, made=made)
 
     def discard(self, key: str) -> None:
