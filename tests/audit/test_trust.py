@@ -195,6 +195,20 @@ def test_a_cost_that_reports_tell_counts_where_its_run_is_not_here(world: World)
         shutil.rmtree(world.store.folder(evaluation.needs["run"]), ignore_errors=True)
 
 
+@pytest.mark.parametrize("parts", [{"name": "e"}, {"labels": {"dataset": "e"}}])
+def test_data_that_was_renamed_and_made_again_is_no_forgery(world: World, parts: dict[str, Any]) -> None:
+    """The same recipe gives the same bytes; what reports call it is out of date."""
+    old = data_of()
+    world.store.discard(old.key)
+    with world.store.build(replace(old, **parts)) as folder:
+        assert folder is not None
+        write_text(folder / "statistics.json", '{"images": 5}')
+    assert world.states() == ["stale", "stale"]
+    assert {finding.code for finding in world.judge().conflicts.values()} == {"renamed"}
+    world.publish()
+    assert {finding.code for finding in world.judge().conflicts.values()} == set()
+
+
 # caveats
 
 

@@ -401,7 +401,7 @@ CHANGED, BOTH = at("changed-file", SCORES[0]), at("changed-file", *SCORES)
 SAMPLES, CONTENT = (at("changed-file", f"results/{{index}}/{name}") for name in ("samples.csv", "content.json"))
 PAIRS, CURVES_GONE = at("changed-file", "results/{other}/pairs.json"), at("missing-file", f"{REPORTS}/curves.csv")
 VALUE, UNREADABLE, BROKEN = at("edited-value", CELL), at("unreadable", CSV), at("unreadable", OTHER_LINEAGE)
-OTHER_RECORD, EDITED = at("edited-record", LINEAGE), at("edited-record", "results/{first}/record.json")
+RENAMED, EDITED = at("renamed", LINEAGE), at("edited-record", "results/{first}/record.json")
 REBUILT, REBUILT_INDEX = at("rebuilt", "results/{first}"), at("rebuilt", "results/{index}", "results/{first}")
 FORGED_INDEX = (*at("edited-record", "results/{index}/record.json"), *REBUILT)
 PICTURED = at("changed-file", f"{REPORTS}/{PICTURE}")
@@ -466,7 +466,7 @@ WORLDS = [
     world("lineage without records", partial(edit_other, {"records": []}), "current", BROKEN, UNREAD),
     world("lineage of unknown evaluations", partial(edit_other, UNKNOWN), "current", BROKEN, UNREAD),
     world("lineage without a plan", partial(edit_other, {"asked": []}), "current", BROKEN, UNREAD),
-    world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "tampered", OTHER_RECORD, EVERY),
+    world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "stale", RENAMED, {TABLE: {"stale": 8}}),
     world("printed value edited", edit_reported, "tampered", at("edited-value", OF_PAPER), EVERY),
     world("other file", partial(append, name=MARKDOWN), "tampered", at("changed-file", f"{REPORTS}/{MARKDOWN}"), EVERY),
     world("file gone", partial(remove, name=MARKDOWN), "tampered", at("missing-file", f"{REPORTS}/{MARKDOWN}"), EVERY),

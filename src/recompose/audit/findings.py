@@ -25,6 +25,7 @@ CODES = {  # of a finding -> the state that it causes
     "incomplete": "incomplete",
     "mixed": "mixed",
     "uncommitted": "uncommitted",
+    "renamed": "stale",  # a result has other names, which do not determine it, than what was shown
     "rebuilt": "stale",  # a result is another one than what was shown, or than what was made from it
     "other-recipe": "stale",  # the current parameters or code ask for something else
     "other-text": "stale",  # the current code or declaration writes another file

@@ -10,7 +10,7 @@ from functools import cached_property, reduce
 from itertools import chain
 from pathlib import Path
 
-from recompose.audit.findings import Finding, Key, Trust
+from recompose.audit.findings import REMAKE, Finding, Key, Trust
 from recompose.audit.stored import Stored
 from recompose.digest import sha256_file, short
 from recompose.metric_cache import metric_code
@@ -136,15 +136,18 @@ class Judge:
 
     def _conflict(self, key: str) -> Finding | None:
         on_disk, reports = self.stored.on_disk[key], self.stored.work.reports_place
-        if self.lineage.records[key].plain() != on_disk.plain():
-            why = f"has another record of {key} than results/ has"
-            return Finding.of("edited-record", f"{reports}/{self.artifact}.lineage.json", why, key)
+        place = f"{reports}/{self.artifact}.lineage.json"
+        if self.lineage.records[key].digest != on_disk.digest:
+            return Finding.of("edited-record", place, f"has another record of {key} than results/ has", key)
         content = self.stored.published.contents.get(self.artifact, {}).get(key)
         if content is None:
             return Finding.of("unknown-content", f"{reports}/{MADE}", f"does not tell the content of {key}", key)
         if content != on_disk.content:
             why = "was rebuilt after the reports, with another result"
             return Finding.of("rebuilt", f"results/{key}", why, key)
+        if self.lineage.records[key].plain() != on_disk.plain():  # the same recipe under other names
+            why, cure = f"has other names or labels of {key} than results/ has", f"remove this file, then {REMAKE}"
+            return Finding.of("renamed", place, why, key, remedy=cure)
         return None
 
     @cached_property
