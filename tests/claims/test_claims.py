@@ -109,8 +109,11 @@ def test_a_difference_of_a_constant_and_a_method_with_seeds_is_taken_at_each_see
         ([1, 5, 3], [2, 3, 4], "undecided (interval spans zero)"),
         ([3, 4, 5], [3, 4, 5], "negligible here"),
         ([4], [1], "undecided (one seed)"),
-        ([3, 4], [2, 3], "supported here"),  # the same at every seed
-        ([14, 26.01], [10, 22], "supported here"),  # 4 and 4.01
+        ([3, 4], [2, 3], "undecided (two seeds)"),  # the same at both
+        ([3, 4], [3, 4], "undecided (two seeds)"),
+        ([14, 26.01], [10, 22], "undecided (two seeds)"),  # 4 and 4.01
+        ([3, 4, 7], [2, 3, 6], "supported here"),  # the same at every seed
+        ([14, 26.01, 30], [10, 22, 26], "supported here"),  # 4 and 4.01
     ],
 )
 def test_verdicts(a: list[float], b: list[float], verdict: str) -> None:
@@ -142,13 +145,34 @@ def test_what_was_not_run_says_so_and_what_is_missing_is_expected() -> None:
         assert all(value is None or math.isfinite(value) for value in (cell.value, *cell.values))
 
 
-@pytest.mark.parametrize(("seeds", "reason"), [((7, 8), "no common seeds"), ((7, 1), "one seed")])
-def test_fewer_than_two_common_seeds_decide_nothing(seeds: tuple[int, int], reason: str) -> None:
+@pytest.mark.parametrize(
+    ("seeds", "reason"), [((7, 8), "no common seeds"), ((7, 1), "one seed"), ((0, 1), "two seeds")]
+)
+def test_fewer_than_three_common_seeds_decide_nothing(seeds: tuple[int, int], reason: str) -> None:
     work = on_d(a=[10, 14], b=[])
     work.measured["b"]["d"] = dict.fromkeys(seeds, 1.0)
     found = of_one(work)
     assert found["verdict"].text == f"undecided ({reason})"
     assert found["95 % interval"].text == f"unknown: {reason}"
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-7, 9.0])
+def test_two_seeds_are_no_test_of_a_family_and_their_price_is_that_of_three_at_least(spread: float) -> None:
+    work = on_d(a=[20 - spread, 20 + spread], b=[10, 10], c=[20, 21, 22], d=[10, 11, 14])
+    found = cells_of(work, two=claim(), three=claim(higher="c", lower=["d"]))
+    differences = [10, 10, 8]
+    assert found["three", "d adjusted p"].value == pytest.approx(ttest_1samp(differences, 0).pvalue)  # not corrected
+    assert found["two", "d verdict"].text == "undecided (two seeds)"
+    assert found["two", "d estimate"].value == pytest.approx(10)
+    assert (found["two", "d adjusted p"].value, found["two", "d adjusted p"].text) == (None, "-")
+    evidence = found["two", "d verdict"].evidence
+    assert evidence is not None
+    (comparison,) = evidence.comparisons
+    if spread:
+        assert comparison.needed is not None and comparison.needed >= 3
+        assert (comparison.needed == 3) == (spread < 1)
+    else:  # two equal ones do not tell how much a third one differs
+        assert (comparison.needed, comparison.price) == (None, "")
 
 
 # constants
@@ -225,11 +249,12 @@ def test_a_gain_is_a_difference_of_differences_by_seed() -> None:
 
 
 def test_a_measure_can_be_put_beside_other_measures_of_the_same_method() -> None:
-    found = of_one(on_d(a=[{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.50}]), **SEEN_OVER_UNSEEN)
-    shown = "closed S of a 47.5 (2) - closed U of a 22.0 (2) = +25.5 points"
+    values = [{UNSEEN: 0.20, SEEN: 0.45}, {UNSEEN: 0.24, SEEN: 0.50}, {UNSEEN: 0.22, SEEN: 0.475}]
+    found = of_one(on_d(a=values), **SEEN_OVER_UNSEEN)
+    shown = "closed S of a 47.5 (3) - closed U of a 22.0 (3) = +25.5 points"
     assert texts(found)[:2] == ["supported here", shown]
-    assert found["estimate"].values == pytest.approx((25, 26))
-    assert (found["n"].text, found["estimate"].names) == ("2 pairs", ["a"])
+    assert found["estimate"].values == pytest.approx((25, 26, 25.5))
+    assert (found["n"].text, found["estimate"].names) == ("3 pairs", ["a"])
 
 
 # negligible
@@ -245,6 +270,7 @@ def test_a_measure_can_be_put_beside_other_measures_of_the_same_method() -> None
         ([0.9, 1.0, 1.1], 1.0, "undecided (interval spans the margin)"),
         ([0.0, 0.0, 0.0], 0.5, "supported here"),
         ([0.2], 1.0, "undecided (one seed)"),
+        ([0.0, 0.0], 0.5, "undecided (two seeds)"),
     ],
 )
 def test_a_negligible_interval_lies_within_the_margin(each: list[float], within: float, verdict: str) -> None:

@@ -44,6 +44,12 @@ def test_the_replicates_needed_are_the_fewest_with_that_probability(difference: 
     assert before < 0.8 <= after
 
 
+def test_no_spread_is_so_small_that_two_replicates_decide() -> None:
+    question = Question(spread=1e-9, margin=0.7)
+    assert decision_probability(question, 1.0, 2) == 1
+    assert replicates_needed(question, 1.0) == 3
+
+
 def test_what_would_take_too_many_replicates_has_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     question = Question(spread=1.0, margin=0.1)
     needed = replicates_needed(question, 1.0)

@@ -143,21 +143,22 @@ def test_a_view_against_a_method_shows_what_its_variants_move_in_common_seeds() 
         "csp": {"d": by_seed({name: 0.30}, {name: 0.34}, {name: 0.50})},
         "csp-wide": {"d": by_seed({name: 0.33}, {name: 0.35})},
         "csp-once": {"d": by_seed({name: 0.28})},
+        "csp-same": {"d": by_seed({name: 0.31}, {name: 0.35})},  # by as much at both seeds: its spread is not known
         "coop": {"d": by_seed({name: 0.10})},
     }
-    variants = {each: Variant(method="csp", datasets=["d"]) for each in ("csp-wide", "csp-once")}
+    variants = {each: Variant(method="csp", datasets=["d"]) for each in ("csp-wide", "csp-once", "csp-same")}
     views = {"moves": View(heading="", baseline="csp", columns={"AUC": name})}
     paper = paper_of(kind="metrics", rows={each: each for each in measured}, views=views)
     paper = paper.model_copy(update={"variants": variants})
     cells = by_cell(metrics(Fake(measured), paper, "table-1"))  # type: ignore[arg-type]
-    assert {row for row, _, _ in cells} == {"csp-wide", "csp-once"}
+    assert {row for row, _, _ in cells} == {"csp-wide", "csp-once", "csp-same"}
     wide, once = (cells[row, "d AUC", "moves"] for row in ("csp-wide", "csp-once"))
     assert (wide.n, once.n) == (2, 1)
     assert wide.value == pytest.approx((3 + 1) / 2)
     half = 12.706 * stdev([3, 1]) / sqrt(2)  # Student's t of one degree of freedom
     low, high = (float(part) for part in wide.text.split("(")[1].strip(")").split(" to "))
     assert (low, high) == pytest.approx((2 - half, 2 + half), abs=0.06)
-    assert once.text == "-2.0"
+    assert (once.text, cells["csp-same", "d AUC", "moves"].text) == ("-2.0", "+1.0")
     own, base = ({key(name, "d", seed) for seed in range(n)} for name, n in (("csp-wide", 2), ("csp", 3)))
     assert not wide.missing and set(wide.made_from) == own | base
 

@@ -14,16 +14,16 @@ from recompose.parts.results import Results
 
 NOTE = """
 Each claim shows the comparison that decides it. An estimate gives the mean of each side with its number of runs, and
-their difference. Its 95 % interval is by Student's t, paired by the replicates that both sides share, two or more. A
-method that does not depend on the seed is a constant; a single run of any other method decides nothing. The
-margin is the smallest difference of interest. After correction, a comparison is supported if its difference is above
-zero, reversed if it is below zero, and negligible if its interval lies within the margin; a margin "to be within"
-belongs to a claim that something is kept, which is supported in that case. A claim of several comparisons is reversed
-if one of them is, otherwise negligible if one of them is, and supported if all of them are. p is corrected, by Holm,
-for {family}: the tests of a difference and those of a difference within its margin are two families, each at 3.5 %; the
-smaller p is shown. The spread is the standard deviation of the difference over replicates. Replicates to decide, such
-as 12 / 40: with 80 % probability, 12 replicates decide the comparison if the difference is as measured, and 40 if there
-is none, when the error is divided among the open comparisons.
+their difference. Its 95 % interval is by Student's t, paired by the replicates that both sides share, three or more:
+one or two decide nothing. A method that does not depend on the seed is a constant. The margin is the smallest
+difference of interest. After correction, a comparison is supported if its difference is above zero, reversed if it is
+below zero, and negligible if its interval lies within the margin; a margin "to be within" belongs to a claim that
+something is kept, which is supported in that case. A claim of several comparisons is reversed if one of them is,
+otherwise negligible if one of them is, and supported if all of them are. p is corrected, by Holm, for {family}: the
+tests of a difference and those of a difference within its margin are two families, each at 3.5 %; the smaller p is
+shown. The spread is the standard deviation of the difference over replicates. Replicates to decide, such as 12 / 40:
+with 80 % probability, 12 replicates decide the comparison if the difference is as measured, and 40 if there is none,
+when the error is divided among the open comparisons.
 """
 DIGITS = 6  # of evidence that are written
 Column = Callable[[TestedComparison, Price | None], tuple[str, float | None]]

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean, stdev
 
-from recompose.claims.estimates import Estimate, paired
+from recompose.claims.estimates import FEWEST, Estimate, paired
 
-NOT_RUN, ONE_SEED, NO_COMMON_SEEDS, CONSTANT = "not run", "one seed", "no common seeds", "no seeds to vary"
+NOT_RUN, NO_COMMON_SEEDS, CONSTANT = "not run", "no common seeds", "no seeds to vary"
+TOO_FEW = {1: "one seed", 2: "two seeds"}
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,13 @@ class Difference:
 
     @cached_property
     def test(self) -> Estimate | None:
-        """The test; none of fewer than two seeds: one run of a method that depends on its seed decides nothing."""
-        return paired(self.by_seed) if self.n > 1 else None
+        """The test; none of one or two seeds, which decide nothing."""
+        return paired(self.by_seed) if self.n >= FEWEST else None
 
     @property
     def value(self) -> float | None:
         """The mean difference, or None if there is no pair."""
-        return self.test.value if self.test else next(iter(self.by_seed), None)
+        return self.test.value if self.test else mean(self.by_seed) if self.by_seed else None
 
     @property
     def spread(self) -> float | None:
@@ -72,10 +73,10 @@ class Difference:
     @property
     def obstacle(self) -> str:
         """The reason why there is no test; empty if there is one."""
-        if self.n > 1:
+        if self.n >= FEWEST:
             return ""
-        if self.n == 1:
-            return CONSTANT if all(side.is_constant for side in self.sides) else ONE_SEED
+        if self.n:
+            return CONSTANT if all(side.is_constant for side in self.sides) else TOO_FEW[self.n]
         return NO_COMMON_SEEDS if all(side.values for side in self.sides) else NOT_RUN
 
     def texts(self, digits: int) -> list[str]:

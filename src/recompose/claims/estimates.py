@@ -1,7 +1,11 @@
 """Estimates of differences, their intervals, and the tests that follow from them, by Student's t.
 
-Values are compared to nine decimals of their unit; differences below that are rounding errors. If every replicate gives
-the same difference, the interval is that difference, and each p is its limit as the spread vanishes: 0 or 1.
+Values are compared to nine decimals of their unit; differences below that are rounding errors.
+
+Two replicates decide nothing, whatever their spread: it has one degree of freedom, and two values of a coarse metric
+are equal by chance. If three or more give the same difference, it is taken as one that does not vary, as that of
+numbers of parameters: the interval is that difference, and each p is its limit as the spread vanishes, 0 or 1. Of a
+coarse metric, such as an accuracy over few items, this may still be chance.
 scipy is imported inside functions because its import takes a part of a second.
 """
 
@@ -18,6 +22,7 @@ ALPHA = 1 - LEVEL
 # studies have a wrong verdict of a kind (`python -m benchmarks.familywise`); 6 to 7 % at a level of 5 %
 FAMILY_ALPHA = 0.035
 POWER = 0.8  # the probability with which a comparison is to be decided
+FEWEST = 3  # replicates that decide anything
 DECIMALS = 9
 
 
@@ -85,6 +90,16 @@ def paired(differences: Sequence[float]) -> Estimate:
     if len({round(value, DECIMALS) for value in differences}) == 1:
         return Estimate(round(differences[0], DECIMALS), 0.0, len(differences) - 1)
     return Estimate(mean(differences), stdev(differences) / sqrt(len(differences)), len(differences) - 1)
+
+
+def interval_of_mean(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the ends of the interval of a mean; None of one value, and of two equal ones, whose spread is not known.
+
+    >>> interval_of_mean([2.0, 2.0]), interval_of_mean([2.0, 2.0, 2.0])
+    (None, (2.0, 2.0))
+    """
+    estimate = paired(values) if len(values) > 1 else None
+    return None if estimate is None or (estimate.error == 0 and len(values) < FEWEST) else estimate.interval()
 
 
 def rounded(value: float, digits: int) -> float:

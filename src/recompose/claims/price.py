@@ -11,7 +11,7 @@ from math import sqrt
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from recompose.claims.estimates import ALPHA, POWER
+from recompose.claims.estimates import ALPHA, FEWEST, POWER
 from recompose.claims.verdicts import UNDECIDED, ClaimTests, TestedComparison
 from recompose.papers.declaration import Paper
 from recompose.parts.results import Results
@@ -71,14 +71,15 @@ def _sampled_spreads(freedom: int) -> "np.ndarray":
 
 
 def replicates_needed(question: Question, difference: float) -> int | None:
-    """Return the fewest replicates that decide a comparison with a probability of ``POWER``; None: above MOST.
+    """Return the fewest replicates that decide a comparison with a probability of ``POWER``, at least those of a test;
+    None: above MOST.
 
     >>> replicates_needed(Question(spread=1.0, margin=0.1), difference=1.0)
     10
     >>> replicates_needed(Question(spread=1.0, margin=1.0), difference=0.0)
     12
     """
-    low, high = 1, 2
+    low, high = FEWEST - 1, FEWEST
     while decision_probability(question, difference, high) < POWER:
         low, high = high, 2 * high
         if low >= MOST:

@@ -22,7 +22,7 @@ from math import isfinite, nan
 from typing import Any
 
 from recompose.claims.differences import Difference, Side, number_text
-from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, Estimate, holm
+from recompose.claims.estimates import ALPHA, FAMILY_ALPHA, FEWEST, Estimate, holm
 from recompose.console import pluralize
 from recompose.papers.declaration import Claim, Paper
 from recompose.parts.results import Results
@@ -127,12 +127,12 @@ class TestedComparison:
         """The place among the comparisons of a claim, the first of which decides it: reversed before negligible before
         undecided before supported.
 
-        Among equal ones, one that was not run comes first, then one without a test, and then the one with the lowest
-        interval.
+        Among equal ones, one that was not run comes first, then one with too few replicates for a test, and then the
+        one with the lowest interval.
         """
         result, order = self.difference, (REVERSED, NEGLIGIBLE, UNDECIDED, SUPPORTED)
         low = result.test.interval()[0] if result.test else 0.0
-        return order.index(self.verdict), min(result.n, 2), low
+        return order.index(self.verdict), min(result.n, FEWEST), low
 
     @property
     def adjusted(self) -> float | None:

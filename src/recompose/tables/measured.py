@@ -8,7 +8,7 @@ from typing import Any
 
 from recompose.claims.cells import basis_of, family_basis
 from recompose.claims.differences import number_text
-from recompose.claims.estimates import paired
+from recompose.claims.estimates import interval_of_mean
 from recompose.claims.verdicts import ClaimTests, TestedComparison
 from recompose.errors import PlanError
 from recompose.papers.declaration import Artifact, Paper
@@ -117,17 +117,16 @@ def _means(results: Results, track: str, artifact: Artifact, title: str, rows: l
 def intervals(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
     """Yield, for each row, the mean over seeds with its sample standard deviation, and the ends of its interval.
 
-    The ends of the 95 % interval of Student's t have a row each and one digit more. Fewer than two seeds have none.
+    The ends of the 95 % interval of Student's t have a row each and one digit more. One seed has none, nor have two
+    equal ones.
     """
     columns = next(iter(paper.artifacts[name].all_views.values())).columns
     for row in rows_of(results, paper, name):
         for cell, values in _mean_cells(results, paper, row, columns):
             yield cell
-            if len(values) < 2:
-                continue
             description = results.tracks[paper.track].description_of(cell.metric)
-            scaled = [description.factor * value for value in values]
-            for end, value in zip(("from", "to"), paired(scaled).interval(), strict=True):
+            ends = interval_of_mean([description.factor * value for value in values]) or ()
+            for end, value in zip(("from", "to"), ends, strict=False):
                 text = f"{value:.{description.digits + 1}f}"
                 row_of_end = f"{row.row}, interval {end}"
                 yield cell.but(row=row_of_end, text=text, value=value, spread=None, values=[], better=0)
@@ -156,13 +155,13 @@ def difference_cell(results: Results, paper: Paper, benchmark: str, methods: tup
 
 
 def _mean_difference(differences: list[float], digits: int) -> tuple[float | None, str]:
-    """Return the mean of differences, and its text with the 95 % interval of the mean if there are two or more."""
+    """Return the mean of differences, and its text with the 95 % interval of the mean if it has one."""
     value = mean(differences) if differences else nan
     if isnan(value):
         return None, "not measured" if differences else "not run"
     text = f"{value:+.{digits}f}"
-    if len(differences) > 1:
-        low, high = paired(differences).interval()
+    if interval := interval_of_mean(differences):
+        low, high = interval
         text += f" ({low:+.{digits}f} to {high:+.{digits}f})"
     return value, text
 
