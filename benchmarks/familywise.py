@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import stdtr
 
 ALPHAS = (0.05, 0.04, 0.035)  # of a family
-COMPARISONS, REPLICATES, STUDIES = 40, (10, 20, 32), 10_000
+COMPARISONS, REPLICATES, STUDIES = 40, (3, 5, 10, 20, 32), 10_000
 BATCH = 1_000  # studies at a time
 SHAPES: dict[str, Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]] = {  # with mean 0 and variance 1
     "normal": lambda rng, shape: rng.standard_normal(shape),

@@ -18,8 +18,8 @@ from recompose.errors import ArgumentError
 
 LEVEL = 0.95
 ALPHA = 1 - LEVEL
-# the level of the tests that are corrected for each other: with differences as skewed as an earlier study's, 5 % of
-# studies have a wrong verdict of a kind (`python -m benchmarks.familywise`); 6 to 7 % at a level of 5 %
+# the level of the tests that are corrected for each other: with differences as skewed as an earlier study's, about 5 %
+# of studies have a wrong verdict of a kind (`python -m benchmarks.familywise`); 6 to 7 % at a level of 5 %
 FAMILY_ALPHA = 0.035
 POWER = 0.8  # the probability with which a comparison is to be decided
 FEWEST = 3  # replicates that decide anything

@@ -8,8 +8,9 @@ supported if its interval lies within the margin, and reversed if it lies outsid
 
 All distinct comparisons of a paper on a benchmark are corrected for each other (Holm): the tests of a difference among
 themselves, and the tests of a difference within its margin among themselves, each at 3.5 %. So the probability of any
-wrong "supported" or "reversed" in a paper is at most 5 %, also of skewed differences, and so is that of any wrong
-"negligible".
+wrong "supported" or "reversed" in a paper, and that of any wrong "negligible", is 3.5 % at most if differences are
+normal. It is about 5 % if they are as skewed as those of an earlier study, and with ten or more replicates 9 to 12 % if
+all of them have a skewness of 1 (`python -m benchmarks.familywise`).
 
 A claim of several comparisons is reversed if one of them is, otherwise negligible if one of them is, supported if all
 of them are, and otherwise undecided.
