@@ -4,6 +4,7 @@ Makers are replaced by ones that write bytes which follow from the recipe, and a
 """
 
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
+from filelock import Timeout
 
 from recompose import phases
 from recompose.commands.places import CellPlace
@@ -30,10 +32,12 @@ from recompose.commands.verify import (
     runs_behind,
     sentence,
 )
+from recompose.data.raw import unpack
 from recompose.digest import sha256_file
 from recompose.parts.cells import Cell
 from recompose.phases import PHASES
 from recompose.recipes import store
+from recompose.recipes.locks import lock_below
 from recompose.recipes.plan import Recipe, closure
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.lineage import MADE, VALUES, Made, ReportIndex, lineage_path, values_text
@@ -319,7 +323,38 @@ def test_published_files_are_those_of_the_project_and_generated_ones_are_not(wor
         (work.data / name).mkdir(parents=True, exist_ok=True)
     (work.root / "archives.lock").write_text("{}")
     with _separate_folder(work) as folder:
-        assert [path.name for path in (folder / "data").iterdir()] == ["archives"]
-        assert (folder / "data/archives").resolve() == (work.data / "archives").resolve()
+        assert {path.name for path in (folder / "data").iterdir()} == {"archives", ".locks"}
+        for name in ("archives", ".locks"):
+            assert (folder / "data" / name).resolve() == (work.data / name).resolve()
         assert (folder / "archives.lock").read_text() == "{}"
     assert (work.data / "archives").is_dir()
+
+
+def test_what_is_put_into_the_folders_of_the_project_has_its_locks(work: Workspace) -> None:
+    """As the folder that archives are unpacked into, beside them."""
+    (work.data / "archives" / "mit-states.unpacked").mkdir(parents=True)  # of a process that unpacks it now
+    mark = "mit-states/images"
+
+    def unpack_below(data: Path) -> None:
+        unpack((), data, data / "mit-states", lambda _, root: (root / "images").mkdir(), "images", "images/")
+
+    with _separate_folder(work) as folder:
+        with lock_below(work.data, mark), pytest.raises(Timeout):
+            lock_below(folder / "data", mark).acquire(timeout=0)
+        unpack_below(folder / "data")  # it is free now
+        assert (folder / "data" / mark).is_dir()
+    assert not (work.data / "mit-states").exists()
+
+
+def test_a_folder_that_a_killed_process_left_is_not_taken_for_raw_files(work: Workspace) -> None:
+    (work.data / "mit-states.partial").mkdir(parents=True)
+    with _separate_folder(work) as folder:
+        assert not (folder / "data" / "mit-states.partial").exists()
+
+
+def test_where_nobody_may_write_locks_are_its_own(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    (work.data / "archives").mkdir(parents=True)
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with _separate_folder(work) as folder, lock_below(folder / "data", "archives/a"):
+        assert (folder / "data/archives").is_symlink()
+    assert not (work.data / ".locks").exists()

@@ -4,6 +4,7 @@ The runs are drawn at random, all with the same probability. An evaluation of an
 are compared with the digests in the reports, and numbers with ``values.json``.
 """
 
+import os
 import shutil
 import signal
 import tempfile
@@ -27,12 +28,14 @@ from recompose.commands.against import commit_of, spread_of
 from recompose.commands.places import CellPlace
 from recompose.console import first, print_line
 from recompose.costs import processes
+from recompose.data.raw import PARTIAL
 from recompose.data.upstream import LOCK
 from recompose.errors import PlanError, RecomposeError
 from recompose.interrupts import end_children
 from recompose.metric_cache import MetricCache
 from recompose.parts.cells import Cell
 from recompose.progress import be_quiet, say
+from recompose.recipes.locks import LOCKS
 from recompose.recipes.plan import Recipe, closure
 from recompose.tables.lineage import MADE
 from recompose.tables.published import PublishedLineage
@@ -139,15 +142,19 @@ def _separate_folder(work: Workspace) -> Iterator[Path]:
     """Enter a temporary folder without results, which is removed at the end.
 
     Published raw files are those of the project, which were verified when they were acquired; generated ones are
-    generated again.
+    generated again. What is missing of published ones may be put into the project's folders, so their locks are the
+    project's, too, unless nobody can write there.
     """
     with tempfile.TemporaryDirectory(prefix="recompose-verify-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         generated = {f"{recipe.name}-{recipe.folder}" for recipe in work.plan.of("data")}
         (folder / "data").mkdir()
         for path in work.data.iterdir() if work.data.is_dir() else ():
-            if path.name not in generated and not path.name.startswith("."):
+            if path.name not in generated and path.suffix != PARTIAL and not path.name.startswith("."):
                 (folder / "data" / path.name).symlink_to(path.resolve())
+        if os.access(work.data, os.W_OK):
+            (work.data / LOCKS).mkdir(exist_ok=True)
+            (folder / "data" / LOCKS).symlink_to((work.data / LOCKS).resolve())
         if (work.root / LOCK).exists():
             shutil.copy2(work.root / LOCK, folder)
         yield folder

@@ -14,6 +14,8 @@ from recompose.progress import say
 from recompose.recipes.locks import make_once
 from recompose.recipes.plan import Recipe
 
+PARTIAL = ".partial"  # after the name of a data set's folder that is being made
+
 
 def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
     """Generate a data set into its folder, which lies in that of all data, unless it exists: all of it or nothing.
@@ -26,7 +28,7 @@ def draw_once(draw: Callable[..., None], recipe: Recipe, root: Path) -> None:
 
     def generate() -> None:
         say(f"{root.name}: generating")
-        partial = fresh_folder(root.with_name(root.name + ".partial"))
+        partial = fresh_folder(root.with_name(root.name + PARTIAL))
         draw(partial, **{name: value for name, value in recipe.document.items() if name != "adapter"})
         partial.rename(root)
 
@@ -99,7 +101,7 @@ def unpack(
         except DownloadError as error:
             remedy = f"Or put the whole data set, unpacked, at {root}: {layout}."
             raise DownloadError(f"{error} {remedy}", code=error.code, place=error.place) from None
-        partial = fresh_folder(root.with_name(root.name + ".partial"))
+        partial = fresh_folder(root.with_name(root.name + PARTIAL))
         arrange(unpacked, partial)
         partial.rename(root)
         shutil.rmtree(unpacked)
