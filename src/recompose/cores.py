@@ -4,8 +4,6 @@ import os
 from math import ceil
 from pathlib import Path
 
-OUTSIDE_FINGERPRINTS = True  # contents do not depend on how many things are done at once
-
 LIMIT = Path("/sys/fs/cgroup/cpu.max")  # of a container, by Linux: microseconds of processor time in a period
 
 

@@ -38,6 +38,7 @@ OUTSIDE = {  # module, with those below it -> why it cannot choose, order or com
     "recompose.data.upstream": "downloads files, whose digests are compared with those of the recipe",
     "recompose.data.transports": "carries downloads",
     "recompose.training.devices": "reserves GPUs",
+    "recompose.cores": "says how many things can be done at once",
 }
 MESSAGES = {"message", "fault", "remedy"}  # names of variables that hold a text for people
 Part = tuple[str, str]  # module, and the name of a definition in it, or WHOLE or REST

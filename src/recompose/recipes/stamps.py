@@ -15,8 +15,6 @@ from typing import Any
 
 from recompose.files import read_json, write_json
 
-OUTSIDE_FINGERPRINTS = True  # it says what need not be read again
-
 SEEN = ".seen.json"  # in a folder of the store: name -> the hash of a file and its stamp
 TICKS, TICK = 20, 0.002  # seconds; clocks of file systems go on every one to ten milliseconds
 Stamp = list[int]
