@@ -21,7 +21,7 @@ def area(radius):
     """The area."""
     from recompose.other import helper
 
-    return math.pi * radius**2  # a disc
+    return math.pi * radius**2 + helper  # a disc
 '''
 
 
@@ -39,7 +39,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget() -> None:
     """A process reads sources once."""
-    for kept in (module._fingerprint_of_own, module._counts):
+    for kept in (module._own_reach, module._fingerprint_of_own):
         kept.cache_clear()
 
 
@@ -55,7 +55,7 @@ def prints() -> dict[str, str]:
     return module.fingerprint(["recompose.disc"])
 
 
-def test_imported_modules_of_the_package_are_seen_and_no_others(package: Path) -> None:
+def test_what_a_module_uses_of_the_package_is_seen_and_nothing_else(package: Path) -> None:
     assert list(prints()) == ["recompose.disc", "recompose.other"]
 
 
@@ -92,27 +92,98 @@ def test_what_the_code_does_counts(package: Path, old: str, new: str) -> None:
     assert prints()["recompose.other"] == before["recompose.other"]
 
 
-def test_a_module_with_the_marker_is_outside_whatever_its_name(package: Path) -> None:
-    (package / "other.py").write_text("OUTSIDE_FINGERPRINTS = True\nhelper = 1\n")
-    (package / "third.py").write_text("x = 'OUTSIDE_FINGERPRINTS'\n")
-    (package / "settings.py").write_text("y = 1\n")
-    (package / "disc.py").write_text(f"{SOURCE}\nfrom recompose import settings, third\n")
-    assert list(prints()) == ["recompose.disc", "recompose.settings", "recompose.third"]
+def test_a_message_an_annotation_and_a_description_do_not_count_and_a_value_does(package: Path) -> None:
+    source = (
+        "from recompose.third import x\n"
+        "class Settings:\n    rate: float = Field(default=0.1, description='The rate.')\n"
+        "def run(rate: float) -> float:\n"
+        "    say('It begins.')\n"
+        "    if rate < 0:\n        message = f'{rate} is negative'\n        raise ValueError(message + '.')\n"
+        "    return rate * Settings.rate * x\n"
+    )
+    prints_of = {}
+    for old, new in (
+        ("", ""),
+        ("'The rate.'", "'The learning rate.'"),
+        (" -> float", " -> int"),
+        ("rate: float)", "rate)"),
+        ("It begins", "It starts"),
+        ("is negative", "is below zero"),
+        ("'.'", "'!'"),
+        ("default=0.1", "default=0.2"),
+        ("rate < 0", "rate < 1"),
+        ("rate: float = Field", "rate: int = Field"),
+    ):
+        (package / "disc.py").write_text(source.replace(old, new) if old else source)
+        forget()
+        prints_of[new] = module.fingerprint(["recompose.disc:run"])
+    assert [new for new, code in prints_of.items() if code != prints_of[""]] == [
+        "default=0.2",
+        "rate < 1",
+        "rate: int = Field",
+    ]
+
+
+def test_only_definitions_that_names_lead_to_are_reached(package: Path) -> None:
+    (package / "other.py").write_text(
+        "import os\nfrom recompose import third as shared\n"
+        "LIMIT, SIZE = 3, 4\n"
+        "def used(x):\n    return shared.x + LIMIT\n"
+        "def unused():\n    return SIZE\n"
+        "os.environ.setdefault('X', '1')\n"
+    )
+    (package / "third.py").write_text("x = 1\ny = 2\n")
+    (package / "disc.py").write_text(
+        "import recompose.other as there\n"
+        "class Base:\n    def area(self):\n        return there.used(1)\n"
+        "class Disc(Base):\n    pass\n"
+        "class Square(Base):\n    pass\n"
+    )
+    assert module.reached(["recompose.disc:Disc"]) == {
+        ("recompose.disc", "Disc"),
+        ("recompose.disc", "Base"),
+        ("recompose.other", "used"),
+        ("recompose.other", "LIMIT"),
+        ("recompose.other", module.REST),  # which runs when the module is imported
+        ("recompose.third", "x"),
+    }
+    before = module.fingerprint(["recompose.disc:Disc"])
+    text = (package / "other.py").read_text()
+    for old, new, counts in (("SIZE\n", "SIZE + 1\n", False), ("+ LIMIT", "- LIMIT", True), ("'1'", "'2'", True)):
+        (package / "other.py").write_text(text.replace(old, new))
+        forget()
+        assert (module.fingerprint(["recompose.disc:Disc"]) != before) == counts
+
+
+def test_a_name_that_a_module_passes_on_is_followed_and_a_hidden_one_brings_all_of_it(package: Path) -> None:
+    (package / "other.py").write_text("from recompose.third import x\n")
+    (package / "disc.py").write_text("from recompose.other import x\ny = x\n")
+    assert module.reached(["recompose.disc:y"]) == {("recompose.disc", "y"), ("recompose.third", "x")}
+    (package / "other.py").write_text("globals().update(x=1)\nz = 1\n")
+    assert ("recompose.other", "z") in _reached_anew("recompose.disc:y")
+    (package / "disc.py").write_text("from recompose import other\ny = [other]\n")
+    assert ("recompose.other", "z") in _reached_anew("recompose.disc:y")
+
+
+def _reached_anew(root: str) -> set[tuple[str, str]]:
+    forget()
+    return module.reached([root])
+
+
+def test_what_is_outside_is_not_followed(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "OUTSIDE", {"recompose.other": "a reason"})
+    assert list(prints()) == ["recompose.disc"]
+
+
+def test_each_module_outside_exists_and_has_its_reason() -> None:
+    for name, reason in module.OUTSIDE.items():
+        assert module.path_of(name) and reason
 
 
 def test_an_unknown_module_is_an_error(package: Path) -> None:
     with pytest.raises(ModuleNotFoundError) as error:
         module.fingerprint(["recompose.nothing"])
     assert "recompose.nothing" in str(error.value)
-
-
-def test_modules_that_were_edited_or_are_gone_have_changed(package: Path) -> None:
-    code = prints()
-    assert module.changed_modules(code | {"numpy": "1"}) == []  # which is none of ours
-    (package / "disc.py").write_text(SOURCE.replace("radius**2", "radius**3"))
-    (package / "other.py").unlink()
-    forget()
-    assert module.changed_modules(code) == ["recompose.disc", "recompose.other"]
 
 
 def test_all_that_a_plugin_imports_of_its_own_counts(
@@ -128,6 +199,8 @@ def test_all_that_a_plugin_imports_of_its_own_counts(
     (plugin / module.DECLARATION).touch()
     forget()
     assert list(module.fingerprint(["my_discs.inner"])) == ["my_discs.inner", "my_discs.plan", "recompose.third"]
+    (plugin / "inner/__init__.py").write_text("from .. import plan\nx = 1\ny = 2\n")
+    assert {name for _, name in module.reached(["my_discs.inner:x"])} == {module.REST, "x", "y"}
     assert module.location("my_discs") == plugin and module.location("my-discs") is module.location("no_discs") is None
 
 
@@ -138,15 +211,18 @@ def test_summaries_of_sources_are_kept_in_a_file(package: Path, tmp_path: Path) 
     assert not file.exists()  # as there is nothing new
     summary = first.of(package / "disc.py")
     first.write()
-    assert [*json.loads(file.read_text()).values()] == [summary]
-    file.write_text(file.read_text().replace(summary[0], "kept"))
-    assert module._Summaries(file).of(package / "disc.py")[0] == "kept"
+    (kept,) = json.loads(file.read_text()).values()
+    digest = summary.definitions["area"].digest
+    assert kept["definitions"]["area"]["digest"] == digest
+    file.write_text(file.read_text().replace(digest, "kept"))
+    assert module._Summaries(file).of(package / "disc.py").definitions["area"].digest == "kept"
 
 
 def test_no_module_reaches_the_planning_of_the_workflow_from_a_run() -> None:
     """Runs must not depend on code that cannot move their numbers."""
-    reached = set(module.fingerprint(["recompose.tracks.czsl.methods.gipcol", "recompose.tracks.czsl.training"]))
-    rooms = ("cli", "commands", "metric_cache", "phases", "recipes", "tables.artifacts", "tracks.track", "workflow")
+    roots = ["recompose.tracks.czsl.methods.gipcol:GIPCOL", "recompose.tracks.czsl.training:train"]
+    reached = set(module.fingerprint(roots))
+    rooms = ("cli", "commands", "metric_cache", "papers", "phases", "recipes", "tables", "tracks.track", "workflow")
     outside = tuple(f"recompose.{name}" for name in rooms)
     assert not [name for name in reached if name == "recompose.tracks.czsl" or name.startswith(outside)]
     assert "recompose.tracks.czsl.metrics.curves" in reached

@@ -211,13 +211,13 @@ def _summary(source: bytes, path: Path) -> Summary:
         place = f"{path}:{getattr(error, 'lineno', None) or 1}"
         message = f"{place} is not valid Python: {getattr(error, 'msg', error)}"
         raise PluginError(message, code="no-python", place=path) from None
-    statements: dict[str, list[ast.stmt]] = {}
+    statements: dict[str, list[ast.stmt]] = {REST: []}
     for node in tree.body:
         if not (isinstance(node, ast.Import | ast.ImportFrom) or _is_for_types(node)):
             for name in _defined(node):
                 statements.setdefault(name, []).append(node)
     imports = [each for node in tree.body if not _is_for_types(node) for each in _imports(node, is_deep=False)]
-    return Summary({name: _definition(nodes) for name, nodes in statements.items()}, imports)
+    return Summary({name: _definition(nodes, imports) for name, nodes in statements.items()}, imports)
 
 
 def _is_for_types(node: ast.stmt) -> bool:
@@ -249,7 +249,7 @@ def _imports(node: ast.AST, *, is_deep: bool) -> Iterator[tuple[str, str, str]]:
                 yield (alias.asname or alias.name, "." * part.level + (part.module or ""), alias.name)
 
 
-def _definition(nodes: list[ast.stmt]) -> Definition:
+def _definition(nodes: list[ast.stmt], imports: Iterable[tuple[str, str, str]]) -> Definition:
     uses, inner = set[str](), set[ast.AST]()
     for node in (part for statement in nodes for part in ast.walk(statement)):
         if isinstance(node, ast.Attribute) and node not in inner:
@@ -262,10 +262,15 @@ def _definition(nodes: list[ast.stmt]) -> Definition:
             if isinstance(chain, ast.Name):
                 inner.add(chain)
                 uses.add(".".join([chain.id, *reversed(names)]))
-        elif isinstance(node, ast.Name) and node not in inner:
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inner:
             uses.add(node.id)
-    digest = hashlib.sha256("".join(_tokens(nodes)).encode()).hexdigest()
+    names = {use.partition(".")[0] for use in uses}
+    bound = sorted(each for each in imports if each[0] in names)  # what a name stands for counts
+    digest = hashlib.sha256(f"{bound} {''.join(_tokens(nodes))}".encode()).hexdigest()
     return Definition(digest, sorted(uses), sorted({each for node in nodes for each in _imports(node, is_deep=True)}))
+
+
+EMPTY = _definition([], []).digest  # of the rest of a module without one
 
 
 class _Summaries:
@@ -348,14 +353,16 @@ class _Reach:
         module, name = part
         summary = self._read(module)
         if name == WHOLE:
-            yield from ((module, each) for each in summary.definitions)
+            yield from ((module, each) for each in summary.definitions if each != REST or not _is_own(module))
+            if summary.definitions[REST].digest != EMPTY:
+                yield module, REST
             if not _is_own(module):
                 for each in summary.imports:
                     yield from self._imported(module, each, [])
             return
         if not _is_own(module):
             yield module, WHOLE
-        if REST in summary.definitions:
+        if summary.definitions[REST].digest != EMPTY:
             yield module, REST
         definition = summary.definitions[name]
         for use in definition.uses:
@@ -382,7 +389,8 @@ class _Reach:
         """Yield what an import in a module brings, with the attributes that are used of it."""
         _, source, name = binding
         base = self._absolute(module, source)
-        if _path(base) is None or _is_outside(base):
+        is_submodule = name not in ("", WHOLE) and _path(f"{base}.{name}") is not None
+        if _is_outside(base) or not (is_submodule or _path(base)):
             return
         if name == WHOLE and binding[0] != WHOLE:  # `import a.b.c` binds a: the attributes begin with b and c
             rest = base.split(".")[1:]
@@ -392,7 +400,7 @@ class _Reach:
             yield from self._of_module(base, attributes)
         elif name == WHOLE:  # `from a import *`
             yield base, WHOLE
-        elif _path(f"{base}.{name}") is not None:
+        elif is_submodule:
             yield from self._of_module(f"{base}.{name}", attributes)
         else:
             yield from self.member(base, name, attributes)
