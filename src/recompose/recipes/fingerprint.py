@@ -264,8 +264,8 @@ def _definition(nodes: list[ast.stmt], imports: Iterable[tuple[str, str, str]]) 
                 uses.add(".".join([chain.id, *reversed(names)]))
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inner:
             uses.add(node.id)
-    names = {use.partition(".")[0] for use in uses}
-    bound = sorted(each for each in imports if each[0] in names)  # what a name stands for counts
+    bound_names = {use.partition(".")[0] for use in uses}
+    bound = sorted(each for each in imports if each[0] in bound_names)  # what a name stands for counts
     digest = hashlib.sha256(f"{bound} {''.join(_tokens(nodes))}".encode()).hexdigest()
     return Definition(digest, sorted(uses), sorted({each for node in nodes for each in _imports(node, is_deep=True)}))
 
