@@ -113,6 +113,22 @@ def test_a_child_has_the_clients_variables_of_this_project(address: str, monkeyp
     assert "RECOMPOSE_PROFILE" in own
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+def test_what_a_child_starts_as_itself_is_its_own_command(address: str) -> None:
+    """Lightning starts the other processes of a run on several devices so."""
+    starts = (
+        "import subprocess, sys\n"
+        "from lightning_fabric.strategies.launchers.subprocess_script import _basic_subprocess_cmd\n"
+        "sys.argv[1:] = ['make', '--help']\n"
+        "sys.exit(subprocess.run(_basic_subprocess_cmd()).returncode)"
+    )
+    asking = client(address, starts)
+    printed, wrong = asking.communicate()
+    assert (asking.returncode, wrong) == (0, "")
+    assert "recompose make" in printed
+
+
 @pytest.mark.usefixtures("server")
 @pytest.mark.parametrize(
     ("code", "status"),

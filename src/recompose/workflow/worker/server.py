@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -76,7 +77,7 @@ class Request(socketserver.BaseRequestHandler):
             _take_over(descriptors)
             os.chdir(str(request["folder"]))
             _set_variables(request["variables"])
-            sys.argv = ["recompose", *request["arguments"]]
+            _become([*map(str, request["arguments"])])
             status = _run()
         except KeyboardInterrupt:
             status = INTERRUPTED
@@ -139,6 +140,15 @@ def _set_variables(variables: dict[str, str]) -> None:
         del os.environ[name]
     os.environ.update(variables)
     os.environ.pop(ADDRESS, None)
+
+
+def _become(arguments: list[str]) -> None:
+    """Let this process look like one that runs ``python -m recompose`` with these arguments.
+
+    Lightning starts further processes of a run on several devices as this one seems to have been started.
+    """
+    sys.argv = ["recompose", *arguments]
+    sys.modules["__main__"].__spec__ = find_spec("recompose.__main__")
 
 
 def _run() -> int:
