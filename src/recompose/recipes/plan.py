@@ -16,7 +16,7 @@ from typing import Any, Self
 from pydantic import model_serializer
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from recompose.digest import digest, short
+from recompose.digest import SHORT, digest
 from recompose.files import Document
 from recompose.params.schema import Params
 from recompose.params.sections import Archive, Asset, Bundled, Classifier, GivenGrids, Released
@@ -86,7 +86,7 @@ class Recipe:
     @property
     def folder(self) -> str:
         """The name of the content's folder."""
-        return short(self.digest)
+        return self.digest[:SHORT]
 
     @cached_property
     def key(self) -> str:
