@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ from tests.errors import raises
 from tests.tracks.czsl.conftest import PAIRS
 from tests.tracks.czsl.methods.derivations import random_images
 from tests.tracks.czsl.tiny import pairs_in_turns, write_inputs
-from tests.tracks.documents import document
+from tests.tracks.documents import document, recipe_of
 from tests.tracks.gzsl.tiny import class_data, grids_of
 from tests.tracks.gzsl.tiny import write as write_classes
 from tests.tracks.vlc.marked import write_marked
 from tests.tracks.vlc.tiny_suites import write_tiny_suites
-from tests.training.small import CPU, KilledError
+from tests.training.small import KilledError
 
 pytestmark = pytest.mark.slow
 
@@ -95,14 +96,16 @@ def document_of(track: str, method: str, **changed: Any) -> dict[str, Any]:
 
 def train(track: str, method: str, needs: dict[str, Path], folder: Path, **changed: Any) -> Path:
     folder.mkdir(exist_ok=True)
-    assert TRACKS[track].train(document_of(track, method, **changed), needs, folder, CPU, "a run")
+    step = import_module(TRACKS[track].training).train
+    assert step(recipe_of(document_of(track, method, **changed)), needs, folder)
     return folder
 
 
 def evaluate(track: str, method: str, needs: dict[str, Path], folder: Path) -> None:
     folder.mkdir()
     without = {} if TRACKS[track].methods[method].needs_backbone else {"data": needs["data"]}
-    TRACKS[track].evaluate({folder: document_of(track, method)}, without or needs, CPU, "an evaluation")
+    step = import_module(TRACKS[track].evaluation).evaluate
+    step({folder: recipe_of(document_of(track, method))}, without or needs)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from recompose.tracks.czsl.training import train
 from tests.calls import watch
 from tests.tracks.czsl.methods.derivations import SCORING, method_of, settings_of
 from tests.tracks.czsl.tiny import TowerTuningCSP, write_inputs
-from tests.tracks.documents import document
+from tests.tracks.documents import document, recipe_of
 from tests.tracks.vlc.data.published import pack
 from tests.training.small import CPU
 
@@ -169,7 +169,7 @@ BY_TEXT = {"vectors": "backbone", "prompt": "a photo of {name}"}
 
 def evaluated(scored: dict[str, Any], needs: dict[str, Path], folder: Path) -> dict[str, np.ndarray]:
     folder.mkdir()
-    evaluate({folder: scored}, needs, CPU, "t")
+    evaluate({folder: recipe_of(scored)}, needs)
     tensors: dict[str, np.ndarray] = load_file(folder / SCORES)
     return tensors
 
@@ -188,7 +188,7 @@ def test_chance_is_evaluated_by_its_seed(needs: dict[str, Path], data: PairData,
 @pytest.mark.slow
 def test_one_run_is_evaluated_with_other_settings_of_scores(needs: dict[str, Path], tmp_path: Path) -> None:
     own, run = settings_of("c-s-o"), tmp_path / "run"
-    assert train(document(CSO, own | {"training": TRAINING}), needs, run, CPU, "t")
+    assert train(recipe_of(document(CSO, own | {"training": TRAINING})), needs, run)
     before = (run / CHECKPOINT).read_bytes()
 
     def scores(name: str, **changed: Any) -> dict[str, np.ndarray]:
@@ -239,7 +239,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
         alone = dict(calls)  # of the last one, which saves nothing
         folder.mkdir()
     calls.clear()
-    evaluate(documents, needs, CPU, "t")
+    evaluate({folder: recipe_of(scored) for folder, scored in documents.items()}, needs)
     assert calls["encode_texts"] == alone["encode_texts"]
     assert calls["encode_images"] - alone["encode_images"] <= 2 * len(saved)  # of test images, by embeddings
     assert pairs < 100 or calls["attend"] == alone["attend"]

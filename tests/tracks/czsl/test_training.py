@@ -26,8 +26,7 @@ from tests.errors import raises
 from tests.precision import ROUNDING, default_dtype
 from tests.tracks.czsl.methods.derivations import method_of, settings_of
 from tests.tracks.czsl.tiny import pairs_in_turns, write_inputs
-from tests.tracks.documents import document
-from tests.training.small import CPU
+from tests.tracks.documents import document, recipe_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_64_bits")]
 
@@ -68,7 +67,7 @@ def run(
 ) -> dict[str, Tensor]:
     """Return the checkpoint of a run."""
     trained = document(method, own | {"training": TRAINING | changed}, precision=precision)
-    assert train(trained, needs, folder, CPU, "t")
+    assert train(recipe_of(trained), needs, folder)
     checkpoint: dict[str, Tensor] = load_file(folder / CHECKPOINT)
     return checkpoint
 
@@ -76,7 +75,7 @@ def run(
 def metrics(needs: dict[str, Path], folder: Path, run: Path | None = None) -> dict[str, float]:
     """Return those of CSP, of a run's checkpoint or untrained."""
     folder.mkdir()
-    evaluate({folder: document(CSP, OWN)}, needs | ({"run": run} if run else {}), CPU, "t")
+    evaluate({folder: recipe_of(document(CSP, OWN))}, needs | ({"run": run} if run else {}))
     return read_metrics(needs, folder)
 
 

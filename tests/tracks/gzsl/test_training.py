@@ -24,10 +24,9 @@ from recompose.tracks.gzsl.metrics import best_bias, gzsl_report
 from recompose.tracks.gzsl.scores import UNCERTAINTY, ClassScores
 from tests.calls import watch
 from tests.precision import cosine_error
-from tests.tracks.documents import document
+from tests.tracks.documents import document, recipe_of
 from tests.tracks.gzsl.methods.tiny import CREST_SETTINGS
 from tests.tracks.gzsl.tiny import ATTRIBUTES, BILINEAR, CHANNELS, RATES, REGIONS, class_data, grids_of, write
-from tests.training.small import CPU
 
 DATA = class_data()
 
@@ -78,7 +77,7 @@ def trained(folder: Path, settings: dict[str, Any], method: type = ALE) -> Path:
     """The folder of a run."""
     needs, run = write(folder, DATA, grids_of(DATA)), folder / "run"
     run.mkdir()
-    assert training.train(document(method, settings), needs, run, CPU, "a run")
+    assert training.train(recipe_of(document(method, settings)), needs, run)
     return run
 
 
@@ -227,7 +226,7 @@ def test_an_evaluation_has_the_scores_and_biases_of_its_run(tmp_path: Path, sett
     needs = {name: tmp_path / name for name in ("data", "grids", "run")}
     (tmp_path / "evaluation").mkdir()
     evaluation = document(ALE, BILINEAR | {"scoring": {"bias": 0.1}})
-    evaluate({tmp_path / "evaluation": evaluation}, needs, CPU, "an evaluation")
+    evaluate({tmp_path / "evaluation": recipe_of(evaluation)}, needs)
     scores, selection = ClassScores.read(tmp_path / "evaluation"), json.loads((run / SELECTION).read_text())
     assert_scores(scores.all, run / CHECKPOINT)
     biases = {"own": 0.1, "none": 0.0}

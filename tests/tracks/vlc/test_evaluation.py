@@ -1,7 +1,6 @@
 """An evaluation of all suites against scoring item by item, with open_clip and raw files."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from safetensors.numpy import load_file
 from recompose.backbones.clip import Backbone, build
 from recompose.backbones.pixels import write_pixels
 from recompose.data.pictures import Picture
+from recompose.recipes.plan import Recipe
 from recompose.tracks.building import COSTS, EMBEDDINGS
 from recompose.tracks.vlc.attribution import store
 from recompose.tracks.vlc.data.index import pictures, write_suites
@@ -20,9 +20,8 @@ from recompose.tracks.vlc.suites.scores import FILE, read_scores
 from recompose.tracks.vlc.suites.tasks import ABSENT, Choices, Classes, Groups, Pool, Triplets
 from tests.clips import random_clip, write_backbone
 from tests.precision import cosine_error
-from tests.tracks.documents import document
+from tests.tracks.documents import document, recipe_of
 from tests.tracks.vlc.tiny_suites import plain_image, plain_text, tiny_suites, write_tiny_suites
-from tests.training.small import CPU
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_64_bits")]
 
@@ -39,8 +38,8 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return built
 
 
-def clip_document(save: tuple[str, ...] = (), activation: str = "own") -> dict[str, Any]:
-    return document(UntunedCLIP, {"scoring": {"activation": activation}}, save=save)
+def clip_recipe(save: tuple[str, ...] = (), activation: str = "own") -> Recipe:
+    return recipe_of(document(UntunedCLIP, {"scoring": {"activation": activation}}, save=save))
 
 
 def by_hand(clip: Backbone, root: Path, suites: list[Suite]) -> dict[str, np.ndarray]:
@@ -89,7 +88,7 @@ def assert_equal(result: dict[str, np.ndarray], expected: dict[str, np.ndarray])
 
 
 def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_path: Path) -> None:
-    evaluate({tmp_path: clip_document()}, needs, CPU, "a test")
+    evaluate({tmp_path: clip_recipe()}, needs)
     assert_equal(read_scores(tmp_path / FILE), by_hand(random_clip(), needs["backbone"].parent, tiny_suites()))
     assert {path.name for path in tmp_path.iterdir()} == {FILE, COSTS}
 
@@ -97,7 +96,7 @@ def test_an_evaluation_equals_scoring_item_by_item(needs: dict[str, Path], tmp_p
 def test_the_other_activation_is_that_of_an_evaluation_alone(needs: dict[str, Path], tmp_path: Path) -> None:
     other = build("shapes-clip", "quick_gelu").eval()
     other.load_state_dict(random_clip().state_dict())
-    evaluate({tmp_path: clip_document(activation="other")}, needs, CPU, "a test")
+    evaluate({tmp_path: clip_recipe(activation="other")}, needs)
     result = read_scores(tmp_path / FILE)
     assert_equal(result, by_hand(other, needs["backbone"].parent, tiny_suites()))
     own = by_hand(random_clip(), needs["backbone"].parent, tiny_suites())
@@ -111,7 +110,7 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
     (tmp_path / "pixels").mkdir()
     write_pixels(pictures(folder), needs["backbone"].parent, tmp_path / "pixels", 32)
     asked = {"backbone": needs["backbone"], "suites-aro": folder, "pixels-aro": tmp_path / "pixels"}
-    evaluate({tmp_path: clip_document(save=("attribution",))}, asked, CPU, "a test")
+    evaluate({tmp_path: clip_recipe(save=("attribution",))}, asked)
     (stored,) = store.read(tmp_path / store.FILE).values()
     words = [texts[0][start:end] for start, end in stored.spans[0] if start >= 0]
     assert words == texts[0].split()
@@ -119,7 +118,7 @@ def test_attribution_is_kept_of_aro_where_it_is_asked_for(needs: dict[str, Path]
 
 
 def test_kept_embeddings_are_those_of_pictures_and_texts(needs: dict[str, Path], tmp_path: Path) -> None:
-    evaluate({tmp_path: clip_document(save=("embeddings",))}, needs, CPU, "a test")
+    evaluate({tmp_path: clip_recipe(save=("embeddings",))}, needs)
     stored, clip, root = load_file(tmp_path / EMBEDDINGS), random_clip(), needs["backbone"].parent
     assert set(stored) == {f"{name}/{what}" for name in ("one", "two") for what in ("images", "texts")}
     for row, picture in zip(stored["two/images"], pictures(needs["suites-two"]), strict=True):

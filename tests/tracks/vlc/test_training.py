@@ -18,8 +18,8 @@ from recompose.tracks.vlc.training import clamp_scale, parameter_groups, rate
 from tests.calls import watch
 from tests.errors import raises
 from tests.precision import assert_close
+from tests.tracks.documents import recipe_of
 from tests.tracks.vlc.tiny import CLIP_FT, FULL, LORA, backbone_of, document, stand_ins, write
-from tests.training.small import CPU
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_64_bits")]
 
@@ -38,7 +38,7 @@ def needs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def train_run(folder: Path, needs: dict[str, Path], run: dict[str, Any]) -> Path:
     """The folder of a run."""
     folder.mkdir(parents=True, exist_ok=True)
-    assert training.train(run, needs, folder, CPU, "a run")
+    assert training.train(recipe_of(run), needs, folder)
     return folder
 
 

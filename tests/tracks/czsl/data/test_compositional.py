@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from recompose.data.content import write_content
 from recompose.errors import DataError, DownloadError
 from recompose.recipes.plan import Recipe
-from recompose.tracks.acquiring import acquire, write_index
+from recompose.tracks import TRACKS
+from recompose.tracks.acquiring import acquire, index
 from recompose.tracks.czsl.catalogue import ADAPTERS, PublishedPairs
 from recompose.tracks.czsl.data import compositional, mit_states, ut_zappos
 from recompose.tracks.czsl.data.compositional import METADATA, SPLIT_NAME, read_metadata
 from recompose.tracks.czsl.data.pairs import SPLITS, PairData, Sample
+from recompose.tracks.planning import data_recipe
 from tests.errors import raises
 from tests.tracks.vlc.data.published import archive, contents, pack
 
@@ -232,33 +234,31 @@ def test_a_wrong_name_is_refused_and_nothing_outside_is_touched(
     assert not (target / "secret.txt").exists()
 
 
-RECIPE = Recipe("data", "cgqa", {"adapter": "compositional", "counts": EXPECTED}, track="czsl")
-
-
-def acquire_root(folder: Path) -> Path:
-    section = PublishedPairs(adapter="compositional", archives=[archive("cgqa.zip")])
-    return acquire(RECIPE, section, folder, folder / "cgqa", ADAPTERS, compositional.__name__)
+def recipe_of(counts: dict[str, int]) -> Recipe:
+    section = PublishedPairs(adapter="compositional", archives=[archive("cgqa.zip")], counts=counts)
+    return data_recipe(TRACKS["czsl"], "cgqa", section, ADAPTERS["compositional"], seed=0)
 
 
 def test_an_archive_is_unpacked_checked_and_indexed(tmp_path: Path) -> None:
     pack_cgqa(tmp_path / "packed")
     pack(tmp_path / "archives/cgqa.zip", contents(tmp_path / "packed/mirror"))
-    root = acquire_root(tmp_path)
+    recipe = recipe_of(EXPECTED)
+    root = acquire(recipe, tmp_path)
+    assert root == tmp_path / "cgqa"
     (tmp_path / "index").mkdir()
-    write_content(root, write_index(RECIPE, root, tmp_path / "index", ADAPTERS, ""), tmp_path / "index")
+    write_content(root, index(recipe, root, tmp_path / "index"), tmp_path / "index")
     samples = PairData.read(tmp_path / "index").samples
     assert [(sample.state, sample.object, sample.split) for sample in samples] == LABELS
     assert [(root / sample.path).read_text() for sample in samples] == [f"#{n}" for n in range(len(LABELS))]
     assert [*contents(tmp_path / "archives")] == ["cgqa.zip"]
-    other = RECIPE.changed(document={"adapter": "compositional", "counts": EXPECTED | {"val_images": 3}})
     with raises(DataError, "wrong-counts", f"{root}: val_images"):
-        write_index(other, root, tmp_path / "index", ADAPTERS, "")
+        index(recipe_of(EXPECTED | {"val_images": 3}), root, tmp_path / "index")
 
 
 def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recompose.data.transports.RETRIES", 0)
     with raises(DownloadError, "no-delivery", tmp_path / "archives/cgqa.zip") as error:
-        acquire_root(tmp_path)
+        acquire(recipe_of(EXPECTED), tmp_path)
     assert f"{tmp_path / 'cgqa'}: images/, {METADATA}" in str(error.value)
     assert not (tmp_path / "cgqa").exists()
 
@@ -266,7 +266,7 @@ def test_an_absent_data_set_says_what_to_put_where(tmp_path: Path, monkeypatch: 
 def test_half_a_data_set_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "cgqa/images").mkdir(parents=True)
     with pytest.raises(DataError) as caught:
-        acquire_root(tmp_path)
+        acquire(recipe_of(EXPECTED), tmp_path)
     assert METADATA in str(caught.value)
     assert (tmp_path / "cgqa/images").exists()
 

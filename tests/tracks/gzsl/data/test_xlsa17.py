@@ -16,12 +16,13 @@ from benchmarks.stand_ins.project import read_params
 from recompose.data.content import write_content
 from recompose.errors import DataError, WordVectorsError
 from recompose.recipes.plan import Recipe
-from recompose.tracks.acquiring import acquire, write_index
+from recompose.tracks import TRACKS, acquiring
 from recompose.tracks.gzsl.catalogue import ADAPTERS, Xlsa17Classes
 from recompose.tracks.gzsl.data import matlab, xlsa17
 from recompose.tracks.gzsl.data.classes import ClassData
 from recompose.tracks.gzsl.data.matlab import read_fields
 from recompose.tracks.gzsl.data.word_vectors import read_words
+from recompose.tracks.planning import data_recipe
 from tests.errors import raises
 from tests.precision import ROUNDING
 from tests.tracks.gzsl.data.worlds import COUNTS, World, cells, column, read_at_once, unit_columns
@@ -171,20 +172,26 @@ IMAGES = {"cub": "CUB_200_2011/images", "sun": "images", "awa2": "Animals_with_A
 CLASS_LISTS = ("trainclasses1.txt", "valclasses1.txt")
 
 
-def acquire_root(adapter: str, data: Path) -> Path:
-    recipe = Recipe("data", adapter, {"adapter": "xlsa17"}, track="gzsl")
+def recipe_of(adapter: str) -> Recipe:
+    """Return the recipe of a small data set in place of the published one of params.yaml."""
     files = {
+        "counts": COUNTS,
         "archives": [archive(file).model_dump() for file in FILES[adapter]],
         "word_vectors": archive(f"{adapter.upper()}_attribute.pkl").model_dump(),
     }
     section = Xlsa17Classes.model_validate(read_params()["gzsl"]["datasets"][adapter] | files)
-    return acquire(recipe, section, data, data / adapter, ADAPTERS, xlsa17.__name__)
+    return data_recipe(TRACKS["gzsl"], adapter, section, ADAPTERS["xlsa17"], seed=0)
+
+
+def acquire_root(adapter: str, data: Path) -> Path:
+    root = acquiring.acquire(recipe_of(adapter), data)
+    assert root == data / adapter
+    return root
 
 
 def index(adapter: str, root: Path, folder: Path) -> ClassData:
     folder.mkdir(exist_ok=True)
-    recipe = Recipe("data", adapter, {"adapter": "xlsa17", "counts": COUNTS}, track="gzsl")
-    write_content(root, write_index(recipe, root, folder, ADAPTERS, ""), folder)
+    write_content(root, acquiring.index(recipe_of(adapter), root, folder), folder)
     return ClassData.read(folder)
 
 

@@ -13,15 +13,16 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from recompose.data.archives import extract
-from recompose.data.content import changed_files, raw_files, write_content
+from recompose.data.content import acquire, changed_files, function_of, raw_files, write_content
 from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError, PlanError
 from recompose.recipes.plan import Plan, Planner, Recipe
 from recompose.tracks import TRACKS
-from recompose.tracks.vlc.catalogue import Corpus, ParsedCorpus, PublishedSuite
+from recompose.tracks.planning import data_recipe
+from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import acquire as acquisition
 from recompose.tracks.vlc.data import caption_list, negclip_list, wordnet
-from recompose.tracks.vlc.data.acquire import acquire, check_counts, write_index
+from recompose.tracks.vlc.data.acquire import check_counts
 from recompose.tracks.vlc.data.analysis import annotate, unpack_model
 from recompose.tracks.vlc.data.captions import Captions, read_docs, read_negatives, write_docs
 from recompose.tracks.vlc.data.formats.suite_files import UNLIMITED, Limit
