@@ -18,6 +18,7 @@ from recompose.data.pictures import Picture
 from recompose.errors import DataError, ParamsError, PlanError
 from recompose.recipes.plan import Plan, Planner, Recipe
 from recompose.tracks import TRACKS
+from recompose.tracks.catalogue import DataAdapter
 from recompose.tracks.planning import data_recipe
 from recompose.tracks.vlc.catalogue import ADAPTERS, Corpus, ParsedCorpus, PublishedSuite
 from recompose.tracks.vlc.data import acquire as acquisition
@@ -96,9 +97,14 @@ def test_sizes_are_the_published_ones_where_these_are_settled() -> None:
 # acquisition
 
 
+def write_index(recipe: Recipe, root: Path, folder: Path) -> list[str]:
+    """Write the index of what was acquired, and return the raw files."""
+    files: list[str] = function_of(recipe, "index")(recipe, root, folder)
+    return files
+
+
 def test_a_published_suite_is_put_beside_others_and_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    document = {"adapter": "sugarcrepe", "suite": "sugarcrepe", "folder": "sugarcrepe"}
-    recipe, data = Recipe("data", "sugarcrepe", document, track="vlc"), tmp_path / "data"
+    data = tmp_path / "data"
     root, image = data / "vlc", "images/coco/val2017/000000085329.jpg"
     first, *others = (f"{name}.json" for name in SUGARCREPE)
     item = {"filename": "000000085329.jpg", "caption": "A dog.", "negative_caption": "A cat."}
@@ -107,7 +113,12 @@ def test_a_published_suite_is_put_beside_others_and_indexed(tmp_path: Path, monk
     for file in (root / "sugarcrepe" / first, *(data / "archives" / name for name in others)):  # the first by hand
         file.write_text(json.dumps({"0": item}))
     section = PublishedSuite(adapter="sugarcrepe", archives=[archive(name) for name in ("images.zip", first, *others)])
-    assert acquire(recipe, section, data, root) == root
+    of_files = data_recipe(TRACK, "sugarcrepe", section, ADAPTERS["sugarcrepe"], seed=0)
+    recipe = of_files.changed(
+        document={**of_files.document, "suite": "sugarcrepe", "folder": "sugarcrepe"},
+        sources={**of_files.sources, "folder": "vlc"},
+    )
+    assert acquire(recipe, data) == root
     assert contents(root / "images") == {"sugarcrepe/1.jpg": b"#1"}
     (tmp_path / "index").mkdir()
     with raises(DataError, "wrong-count", "sugarcrepe/"):
@@ -179,7 +190,7 @@ def test_two_entries_of_one_adapter_are_planned_indexed_and_measured_under_their
         recipe, index = recipes[name], tmp_path / "index" / name
         assert TRACK.mark(recipe, tmp_path) == root / folder
         index.mkdir(parents=True)
-        write_content(root, TRACK.index(recipe, root, index), index)
+        write_content(root, write_index(recipe, root, index), index)
         assert {path.split("/")[0] for path in raw_files(index)} == {folder, "images"}
         (suite,) = read_suites(index)
         assert_same(suite, read_suite("sugarcrepe", root, name, folder))
@@ -415,11 +426,15 @@ def test_an_incomplete_lexicon_and_another_release_leave_nothing(tmp_path: Path)
 
 # acquisition
 
-COCO = Recipe("data", "coco", {"adapter": "negclip-list"}, track="vlc")
 TABLE = (
     f"{HEADER}0\tTwo dogs run.\tcoco/val2014/b.jpg\t[]\t[]\n1\ta dog runs \tcoco/train2014/a.jpg\t['runs a dog']\t[]\n"
 )
 LOCAL = {"model": archive(WHEEL), "lexicon": archive(LEXICON)}
+
+
+def corpus_of(*files: str) -> Recipe:
+    section = Corpus(adapter="negclip-list", archives=[*map(archive, files)], **LOCAL)
+    return data_recipe(TRACK, "coco", section, ADAPTERS["negclip-list"], seed=0)
 
 
 @pytest.fixture
@@ -444,10 +459,10 @@ def write_whole_index(recipe: Recipe, root: Path, folder: Path) -> Path:
 @pytest.mark.slow
 def test_a_corpus_is_unpacked_annotated_and_indexed_once(tmp_path: Path, archives: Path) -> None:
     data = archives.parent
-    section = Corpus(adapter="negclip-list", archives=[*map(archive, ("train2014.zip", LIST, "val2014.zip"))], **LOCAL)
-    root = acquire(COCO, section, data, data / "coco")
+    recipe = corpus_of("train2014.zip", LIST, "val2014.zip")
+    root = acquire(recipe, data)
     assert root == data / "coco" and not list(data.glob("*.partial"))
-    index = write_whole_index(COCO, root, tmp_path / "index")
+    index = write_whole_index(recipe, root, tmp_path / "index")
     paths = ("images/val2014/b.jpg", "images/train2014/a.jpg")
     assert Captions.read(index) == Captions(paths, ("Two dogs run.", "a dog runs "))
     assert read_negatives(index) == [[], ["runs a dog"]]
@@ -462,8 +477,8 @@ def test_a_corpus_is_unpacked_annotated_and_indexed_once(tmp_path: Path, archive
 
 
 def test_a_corpus_that_is_nowhere_says_what_to_put_where(tmp_path: Path) -> None:
-    with raises(DataError, "missing-file", tmp_path / "corpus" / negclip_list.MARK) as caught:
-        acquire(COCO, Corpus(adapter="negclip-list", archives=[], **LOCAL), tmp_path, tmp_path / "corpus")
+    with raises(DataError, "missing-file", tmp_path / "coco" / negclip_list.MARK) as caught:
+        acquire(corpus_of(), tmp_path)
     assert negclip_list.LAYOUT in str(caught.value)
     for module in (negclip_list, caption_list):
         with raises(DataError, "missing-file", tmp_path) as caught:
@@ -474,7 +489,8 @@ def test_a_corpus_that_is_nowhere_says_what_to_put_where(tmp_path: Path) -> None
 class Pictures(ParsedCorpus):
     """A plugin's section."""
 
-    adapter: str = "shapes-captions"
+    adapter: str = "my-pictures"
+    seed: int
     images: int
 
 
@@ -482,7 +498,7 @@ class Pictures(ParsedCorpus):
 def test_captions_that_are_drawn_without_parses_are_parsed_here(
     tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def draw(root: Path, *, images: int) -> None:
+    def draw(root: Path, *, seed: int, images: int) -> None:
         for number in range(images):
             (root / f"{number}.png").write_bytes(b"#")
 
@@ -490,10 +506,11 @@ def test_captions_that_are_drawn_without_parses_are_parsed_here(
         paths = tuple(sorted(path.name for path in root.glob("*.png")))
         return Captions(paths, ("Two dogs run.",) * len(paths))
 
-    monkeypatch.setattr(acquisition, "load_adapter", lambda *_: SimpleNamespace(draw=draw, read=read))
-    document = {"adapter": "shapes-captions", "images": 3, "model": {WHEEL: None}, "lexicon": {LEXICON: None}}
-    recipe = Recipe("data", "mine", document, track="vlc")
-    root = acquire(recipe, Pictures(images=3, **LOCAL), archives.parent, archives.parent / "mine-1")
+    monkeypatch.setattr(acquisition, "reader_of", lambda _: SimpleNamespace(draw=draw, read=read))
+    adapter = DataAdapter("recompose.tracks.vlc.data.shapes_captions", Pictures, synthetic=True)
+    recipe = data_recipe(TRACK, "mine", Pictures(seed=0, images=3, **LOCAL), adapter, seed=0)
+    root = acquire(recipe, archives.parent)
+    assert root == archives.parent / f"mine-{recipe.folder}"
     words = [(doc.text, doc[1].tag_) for doc in read_docs(write_whole_index(recipe, root, tmp_path / "index"))]
     assert words == [("Two dogs run.", "NNS")] * 3
     assert contents(tmp_path / "index/lexicon") == lexicon_files()
