@@ -256,7 +256,14 @@ def work(tmp_path: Path) -> Workspace:
     index = Recipe("data", "tiny", {"adapter": "shapes-suites", "seed": 1}, track="vlc")
     needs, labels = {"suites-tiny": index}, {"name": "negclip"}
     evaluations = tuple(
-        Recipe("evaluations", f"negclip, seed {seed}", {"seed": seed}, needs, {}, "vlc", labels | {"seed": seed})
+        Recipe(
+            "evaluations",
+            f"negclip, seed {seed}",
+            {"seed": seed},
+            needs,
+            track="vlc",
+            labels=labels | {"seed": seed},
+        )
         for seed in (0, 1)
     )
     plan = Plan({"vlc": TrackPlan({}, {("negclip", "tiny"): evaluations}, ("negclip",))})
