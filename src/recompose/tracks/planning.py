@@ -37,7 +37,7 @@ def data_recipe(track: "Track", name: str, section: Section, adapter: DataAdapte
     made_by |= {f"part-{number}": module for number, module in enumerate(adapter.companions)}
     urls = {archive.file: archive.urls for value in values.values() for archive in _archives(value)}
     sources: Document = {"urls": urls} if urls else {}  # a drawn corpus may name what parses its captions
-    if not adapter.synthetic:
+    if "archives" in content:
         sources = {"folder": name, "urls": urls}
     return Recipe.of("data", name, made_by, content, track=track.name, labels=labels, sources=sources)
 

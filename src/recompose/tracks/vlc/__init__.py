@@ -172,10 +172,11 @@ class VLC(Track):
         return root / str(recipe.document["folder"]) if is_published_suite else root
 
     def data_steps(self, adapter: DataAdapter) -> dict[str, str]:
+        is_drawn = "archives" not in adapter.settings.model_fields  # a plugin's may need no seed
         if adapter.kind == "suites":
-            names = ("acquire_drawn", "index_suites") if adapter.synthetic else ("acquire_suite", "index_suite")
+            names = ("acquire_drawn", "index_suites") if is_drawn else ("acquire_suite", "index_suite")
         else:
-            names = ("acquire_drawn" if adapter.synthetic else "acquire_corpus", "index_corpus")
+            names = ("acquire_drawn" if is_drawn else "acquire_corpus", "index_corpus")
         return {role: f"{ACQUISITION}:{name}" for role, name in zip(("acquire", "index"), names, strict=True)}
 
     def samples(self, document: Document) -> Iterator[tuple[Image.Image, str]]:

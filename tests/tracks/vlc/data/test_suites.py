@@ -495,8 +495,9 @@ class Pictures(ParsedCorpus):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("synthetic", [False, True], ids=["the same for all seeds", "with replicates"])
 def test_captions_that_are_drawn_without_parses_are_parsed_here(
-    tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, archives: Path, monkeypatch: pytest.MonkeyPatch, synthetic: bool
 ) -> None:
     def draw(root: Path, *, seed: int, images: int) -> None:
         for number in range(images):
@@ -507,7 +508,7 @@ def test_captions_that_are_drawn_without_parses_are_parsed_here(
         return Captions(paths, ("Two dogs run.",) * len(paths))
 
     monkeypatch.setattr(acquisition, "reader_of", lambda _: SimpleNamespace(draw=draw, read=read))
-    adapter = DataAdapter("recompose.tracks.vlc.data.shapes_captions", Pictures, synthetic=True)
+    adapter = DataAdapter("recompose.tracks.vlc.data.shapes_captions", Pictures, synthetic=synthetic)
     recipe = data_recipe(TRACK, "mine", Pictures(seed=0, images=3, **LOCAL), adapter, seed=0)
     root = acquire(recipe, archives.parent)
     assert root == archives.parent / f"mine-{recipe.folder}"
