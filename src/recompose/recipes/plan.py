@@ -43,11 +43,11 @@ class Recipe:
     name: str = ""  # for people; recipes of different names may be identical
     document: Document = field(default_factory=dict)
     needs: dict[str, "Recipe"] = field(default_factory=dict)  # role -> recipe
-    made_by: dict[str, str] = field(default_factory=dict)  # role -> "module:name" or a module: what makes it
     code: dict[str, str] = field(default_factory=dict)  # module -> digest of what these reach, see fingerprint
     track: str = ""  # empty: shared by all tracks, as backbones are
     # method, dataset, seed and so on, for people: no part of the identity
     labels: Document = field(default_factory=dict)
+    made_by: dict[str, str] = field(default_factory=dict)  # role -> "module:name" or a module: what makes it
     # where raw files come from and lie, such as addresses: no part of the identity either
     sources: Document = field(default_factory=dict)
     digest: str = ""  # the identity, or what a file claims it to be
