@@ -90,10 +90,13 @@ RECIPE = Recipe(
 
 
 def test_a_recipe_is_called_by_the_digest_of_all_that_determines_it_and_of_nothing_else() -> None:
-    leaf = digest({"kind": "data", "document": {"file": "words.txt"}, "needs": {}, "code": {}})
+    nothing = {"needs": {}, "made_by": {}, "code": {}}
+    leaf = digest({"kind": "data", "document": {"file": "words.txt"}} | nothing)
     code = {"recompose.tracks.czsl.methods.prompts": "1"}
-    whole = digest({"kind": "runs", "document": {"lr": 0.1}, "needs": {"data": leaf}, "code": code})
+    whole = digest({"kind": "runs", "document": {"lr": 0.1}} | nothing | {"needs": {"data": leaf}, "code": code})
     assert RECIPE.digest == whole
+    assert replace(RECIPE, digest="", name="two", labels={}, sources={"urls": []}).digest == whole
+    assert replace(RECIPE, digest="", made_by={"make": "recompose.tracks.czsl.training:train"}).digest != whole
     assert (RECIPE.folder, RECIPE.key) == (whole[:12], f"runs/{whole[:12]}")
 
 
@@ -139,7 +142,9 @@ def test_evaluations_are_those_of_names_and_of_a_track_that_is_planned() -> None
         (f"backbones.{MAIN}.threads", 2, "learning", "seeing"),
         ("profiles.large.trainer.precision", "bf16-mixed", "learning", "seeing"),
         ("profiles.large.trainer.threads", 2, "learning", "seeing"),
-        ("profiles.large.trainer.accelerator", "auto", "", ""),
+        ("profiles.large.trainer.accelerator", "auto", "learning", "seeing"),
+        ("profiles.large.trainer.arithmetic", "native", "learning", "seeing"),
+        ("profiles.large.trainer.devices", 2, "learning", "learning"),
         ("profiles.large.czsl.other_backbone", None, "", ""),
         ("czsl.feasibility.prompt", "a picture of {name}", "", "seeing"),
         ("czsl.methods.csp.per_dataset.mit-states.training.lr", 6e-5, "", ""),
@@ -192,7 +197,6 @@ def test_an_edit_of_code_remakes_its_users(
     monkeypatch: pytest.MonkeyPatch, edited: str, trained: str, scored: str
 ) -> None:
     from recompose.recipes import plan as shared
-    from recompose.tracks import planning
 
     old, expected = set(digests(plan_of().recipes)), (group(trained), group(scored))
     right: Callable[..., dict[str, str]] = shared.fingerprint
@@ -200,8 +204,7 @@ def test_an_edit_of_code_remakes_its_users(
     def other(names: Iterable[str]) -> dict[str, str]:
         return {name: ("edited" if name == edited else value) for name, value in right(names).items()}
 
-    for module in (shared, planning):
-        monkeypatch.setattr(module, "fingerprint", other)
+    monkeypatch.setattr(shared, "fingerprint", other)
     new = [recipe for recipe in plan_of().recipes if recipe.digest not in old]
     assert (names_of(new, "runs"), names_of(new, "evaluations")) == expected
 

@@ -10,6 +10,8 @@ from recompose.audit.findings import CODES, STATES, Audit
 from recompose.commands.status import store_item
 from recompose.commands.trace import Artifact, trace
 from recompose.recipes import fingerprint as fingerprints
+from recompose.recipes import plan
+from recompose.recipes.plan import Recipe
 from recompose.site.document import Site
 from recompose.tables import caveats
 from recompose.tables.caveats import committed_since
@@ -60,7 +62,7 @@ def test_every_word_is_said_of_some_world_and_every_code_has_one() -> None:
 
 def forget() -> None:
     """A process reads sources, and asks git of them, once."""
-    for kept in (fingerprints._fingerprint_of_own, fingerprints._counts, caveats._find_commit):
+    for kept in (fingerprints._own_reach, fingerprints._fingerprint_of_own, caveats._find_commit):
         kept.cache_clear()
 
 
@@ -79,33 +81,39 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(
     def git(*arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=tmp_path, env=environment(), check=True, capture_output=True)
 
-    def fingerprint_of(text: str) -> dict[str, str]:
+    def recipe_of(text: str, **others: str) -> Recipe:
         source.write_text(text)
         forget()
-        return fingerprints.fingerprint(["recompose.odd"])
+        return Recipe.of("runs", "odd", {"make": "recompose.odd", **others}, {})
+
+    def same(text: str) -> None:
+        assert recipe_of(text).code == recipe.code
+
+    monkeypatch.setattr(plan, "ARITHMETIC", "recompose.odd")
 
     git("init", "--quiet")
     try:
-        code = fingerprint_of("x = 1\n")
-        assert committed_since(code) is None
+        recipe = recipe_of("x = 1\n")
+        assert committed_since(recipe) is None
         git("add", "--all")
         git("commit", "--quiet", "--message", "it")
         caveats._find_commit.cache_clear()
-        commit = committed_since(code)
+        commit = committed_since(recipe)
         assert commit
-        other = fingerprint_of("x = 2\n")
-        assert committed_since(code) is committed_since(other) is None
-        assert fingerprint_of("x = 1  # one\n") == code
-        assert committed_since(code) is None  # what would be cloned has another file
-        assert fingerprint_of("x = 1\n") == code
-        assert committed_since(code) == commit
-        assert committed_since(code | {"recompose.gone": "0"}) is committed_since({}) is None
+        other = recipe_of("x = 2\n")
+        assert committed_since(recipe) is committed_since(other) is None
+        same("x = 1  # one\n")
+        assert committed_since(recipe) is None  # what would be cloned has another file
+        same("x = 1\n")
+        assert committed_since(recipe) == commit
+        gone = recipe.changed(code=recipe.code | {"recompose.gone": "0"})
+        assert committed_since(gone) is committed_since(Recipe("runs")) is None
         apart = tmp_path_factory.mktemp("apart")
         for name in ("plugin.yaml", "model.py"):
             (apart / "my_apart").mkdir(exist_ok=True)
             (apart / "my_apart" / name).touch()
         monkeypatch.syspath_prepend(apart)
-        both = fingerprints.fingerprint(["recompose.odd", "my_apart.model"])
+        both = recipe_of("x = 1\n", other="my_apart.model")
         assert committed_since(both) is None
         commit_files(apart, "my_apart/model.py")
         caveats._find_commit.cache_clear()

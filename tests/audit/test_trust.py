@@ -136,7 +136,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture
 def world(finished: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A copy of the project; no commit has its code."""
-    monkeypatch.setattr(caveats, "_find_commit", lambda code: None)
+    monkeypatch.setattr(caveats, "_find_commit", lambda made_by, code: None)
     shutil.copytree(finished.root, tmp_path / "project")
     return World(tmp_path / "project", finished.plan)
 
@@ -249,9 +249,9 @@ def test_what_comes_from_a_changed_tree_is_uncommitted_until_a_commit_has_its_co
 ) -> None:
     more = remade(world, plan_of(m=3, v=2), dirty=dirty)
     assert [(verdict.state, verdict.note) for verdict in more.verdicts()] == [("uncommitted", ""), ("current", "")]
-    monkeypatch.setattr(caveats, "_find_commit", lambda code: "abc1234" if "x" in dict(code) else None)
+    monkeypatch.setattr(caveats, "_find_commit", lambda made_by, code: "abc1234" if "x" in dict(code) else None)
     assert more.states() == ["uncommitted", "current"]  # the evaluation's code is in no commit yet
-    monkeypatch.setattr(caveats, "_find_commit", lambda code: "abc1234")
+    monkeypatch.setattr(caveats, "_find_commit", lambda made_by, code: "abc1234")
     states = [(verdict.state, "abc1234" in verdict.note) for verdict in more.verdicts()]
     assert states == [("current", True), ("current", False)]
 

@@ -187,7 +187,7 @@ def zeroed(scores: Path) -> None:
 def dirty(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a record and the reports as they would be had a source been edited that was never committed."""
 
-    monkeypatch.setattr(caveats, "_find_commit", lambda code: None)
+    monkeypatch.setattr(caveats, "_find_commit", lambda made_by, code: None)
     edit_json(folder / "record.json", lambda record: record["made"].update(dirty=True))
     remake_reports(root)
 
@@ -327,7 +327,7 @@ def rebuild_record(root: Path, **made: Any) -> None:
 
 
 def commit_since(root: Path, patch: Patch) -> None:
-    patch.setattr(caveats, "_find_commit", lambda code: "abc1234")
+    patch.setattr(caveats, "_find_commit", lambda made_by, code: "abc1234")
     rebuild_record(root, dirty=True)
 
 
