@@ -1,16 +1,13 @@
 """A track as small as one can be: lengths in a file, and one number that is guessed for all of them."""
 
-import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from recompose.files import write_json, write_text
 from recompose.papers.declaration import Variant
 from recompose.params.documents import merged
 from recompose.params.schema import Params
 from recompose.parts.results import Results
-from recompose.recipes.fingerprint import fingerprint
 from recompose.recipes.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.toy.params import FORM
@@ -52,45 +49,14 @@ class Toy(Track):
             labels = {"name": name, "method": variant.method, "dataset": data.name, "seed": seed}
             title, needs = f"{name} on {data.name}, seed {seed}", {"data": data}
             if variant.method in TRAINED:
-                code = fingerprint([f"{MODULE}.computing"])
-                needs["run"] = Recipe(
-                    "runs", title, {"settings": settings, "seed": seed}, {"data": data}, code, self.name, labels
-                )
-            document = {"method": variant.method, "settings": {}}
-            code = fingerprint([f"{MODULE}.computing"])
-            yield Recipe("evaluations", title, document, needs, code, self.name, labels)
+                made_by, document = {"make": f"{MODULE}.computing:train"}, {"settings": settings, "seed": seed}
+                about = {"needs": {"data": data}, "track": self.name, "labels": labels}
+                needs["run"] = Recipe.of("runs", title, made_by, document, **about)
+            made_by, document = {"make": f"{MODULE}.computing:evaluate"}, {"method": variant.method, "settings": {}}
+            yield Recipe.of("evaluations", title, made_by, document, needs=needs, track=self.name, labels=labels)
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
         return getattr(params.tracks[self.name].methods, method).model_dump()
-
-    def root(self, recipe: Recipe, data: Path) -> Path:
-        return data / f"{recipe.name}-{recipe.folder}"
-
-    def acquire(self, recipe: Recipe, params: Params, data: Path) -> Path:
-        root, draw = self.root(recipe, data), random.Random(recipe.document["seed"])
-        if not root.exists():
-            lengths = (f"{1 + draw.random():.4f}" for _ in range(recipe.document["count"]))
-            write_text(root / "lengths.csv", "\n".join(["length", *lengths]) + "\n")
-        return root
-
-    def index(self, recipe: Recipe, root: Path, folder: Path) -> list[str]:
-        lengths = [float(line) for line in (root / "lengths.csv").read_text().splitlines()[1:]]
-        half = len(lengths) // 2
-        write_text(folder / "train.csv", "\n".join(map(str, lengths[:half])) + "\n")
-        write_text(folder / "test.csv", "\n".join(map(str, lengths[half:])) + "\n")
-        write_json(folder / "statistics.json", {"train": half, "test": len(lengths) - half})
-        return ["lengths.csv"]
-
-    def train(self, document, needs, folder, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.toy.computing import train
-
-        return train(document, needs, folder, title)
-
-    def evaluate(self, documents, needs, hardware, title):  # type: ignore[no-untyped-def]
-        from recompose.tracks.toy.computing import evaluate
-
-        for folder in documents:
-            evaluate(needs, folder)
 
     def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
         from recompose.tracks.toy.metrics import metrics
@@ -105,4 +71,6 @@ class Toy(Track):
 
 
 def _data(name: str, document: dict[str, Any]) -> Recipe:
-    return Recipe("data", name, document, code=fingerprint([MODULE]), track=Toy.name, labels={"dataset": name})
+    steps = {step: f"{MODULE}.lengths:{step}" for step in ("acquire", "index")}
+    made_by = {"make": "recompose.data.content:make_data", **steps}
+    return Recipe.of("data", name, made_by, document, track=Toy.name, labels={"dataset": name})

@@ -5,10 +5,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import mean
-from typing import Any
 
 from recompose.files import read_json, write_json
 from recompose.progress import ProgressLogger
+from recompose.recipes.plan import Recipe
 
 
 def read(path: Path) -> list[float]:
@@ -16,11 +16,11 @@ def read(path: Path) -> list[float]:
     return [float(line) for line in path.read_text().splitlines()]
 
 
-def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, title: str) -> bool:
+def train(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> bool:
     """Leave ``checkpoint.json`` and ``costs.json`` in a folder."""
-    lengths, settings = read(needs["data"] / "train.csv"), document["settings"]["training"]
-    began, guess = time.perf_counter(), random.Random(document["seed"]).random()
-    pace = ProgressLogger(title, "epoch", settings["epochs"])
+    lengths, settings = read(needs["data"] / "train.csv"), recipe.document["settings"]["training"]
+    began, guess = time.perf_counter(), random.Random(recipe.document["seed"]).random()
+    pace = ProgressLogger(recipe.name, "epoch", settings["epochs"])
     for epoch in range(settings["epochs"]):
         guess -= settings["lr"] * 2 * mean(guess - length for length in lengths)
         pace.at(epoch + 1)
@@ -30,8 +30,9 @@ def train(document: Mapping[str, Any], needs: Mapping[str, Path], folder: Path, 
     return True
 
 
-def evaluate(needs: Mapping[str, Path], folder: Path) -> None:
-    """Leave ``scores.json`` in a folder."""
+def evaluate(recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None:
+    """Leave ``scores.json`` in the folder of each evaluation."""
     guess = read_json(needs["run"] / "checkpoint.json")["guess"] if "run" in needs else 0.0
     lengths = read(needs["data"] / "test.csv")
-    write_json(folder / "scores.json", {"guess": guess, "differences": [guess - length for length in lengths]})
+    for folder in recipes:
+        write_json(folder / "scores.json", {"guess": guess, "differences": [guess - length for length in lengths]})

@@ -112,7 +112,8 @@ def test_settings_of_one_way_of_attribution_train_that_way_alone(
         ("data.formats.aro", {"data"}),  # drawn by the profile
         ("data.formats.bivlc", set()),
         ("evaluation", {"evaluations"}),
-        ("suites.tasks", {"data", "evaluations"}),  # tasks know how they are scored
+        # tasks know how they are scored, and are read with the pictures of their suites
+        ("suites.tasks", {"data", "pixels", "evaluations"}),
         ("suites.embeddings", {"evaluations"}),
         *((f"suites.{name}", set()) for name in ("accuracy", "judges", "values")),
         ("figures.metrics", set()),
