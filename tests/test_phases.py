@@ -2,23 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from recompose import phases
+from recompose.backbones.steps import BACKBONE
+from recompose.data import content
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError, DownloadError, FailedError, RecomposeError
 from recompose.files import read_json
 from recompose.params.sections import GivenGrids
-from recompose.phases import PHASES, make
+from recompose.phases import make
 from recompose.recipes.plan import Planner, Recipe, closure
-from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import new_workspace
 from tests.errors import raises
 
 pytestmark = pytest.mark.slow
+PICTURES = "recompose.tracks.gzsl.data.classes:pictures"
 
 
 @pytest.fixture
@@ -30,13 +31,14 @@ def made_keys(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def replace_makers(monkeypatch: pytest.MonkeyPatch, before: Callable[[Recipe], object]) -> None:
-    def write(_: Workspace, recipe: Recipe, folder: Path) -> None:
-        before(recipe)
-        (folder / "made.txt").write_text(recipe.key)
+    def write(recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None:
+        for folder, recipe in recipes.items():
+            before(recipe)
+            (folder / "made.txt").write_text(recipe.key)
 
-    monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, write))
+    monkeypatch.setattr(phases, "carry_out", write)
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
-    monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
+    monkeypatch.setattr(phases, "acquire", lambda recipe, raw: raw)
 
 
 def test_what_fails_keeps_only_what_needs_it_from_being_made(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,15 +85,18 @@ def passes(work: Workspace, monkeypatch: pytest.MonkeyPatch, scorings: list[Reci
     """The keys of what was made in one pass, for each pass; it fails while there is a file ``fails``."""
     passes: list[list[str]] = []
 
-    def write(_: Workspace, recipes: Mapping[Path, Recipe]) -> None:
-        passes.append([recipe.key for recipe in recipes.values()])
-        for folder, recipe in recipes.items():
+    write_each = phases.carry_out
+
+    def write(recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None:
+        if "class" in next(iter(recipes.values())).document:
+            passes.append([recipe.key for recipe in recipes.values()])
+        for recipe in recipes.values():
             assert work.store.is_being_made(recipe)
-            (folder / "made.txt").write_text(recipe.key)
+        write_each(recipes, needs)
         if (work.root / "fails").exists():
             raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(phases, "evaluate_together", write)
+    monkeypatch.setattr(phases, "carry_out", write)
     return passes
 
 
@@ -101,7 +106,7 @@ def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_
     other = next(each for each in work.plan.of("evaluations") if each.labels["name"] == "chance")
     make(work, [scorings[0], *closure([other]), *scorings[1:]])
     assert len(scorings) == 4
-    assert passes == [[recipe.key for recipe in scorings]]
+    assert passes == [[recipe.key for recipe in scorings], [other.key]]
     assert made_keys[-1] == other.key
     for recipe in scorings:
         record = work.store.verify(recipe)
@@ -109,7 +114,7 @@ def test_other_scorings_of_a_run_are_made_in_one_pass_each_with_a_record_of_its_
         assert record.made.shared_by == 4
         assert not work.store.is_being_made(recipe)
     make(work, scorings)
-    assert len(passes) == 1
+    assert len(passes) == 2
 
 
 def test_a_pass_that_fails_leaves_no_record(work: Workspace, scorings: list[Recipe], passes: list[list[str]]) -> None:
@@ -148,29 +153,30 @@ def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_re
 
 
 def test_data_that_was_changed_since_its_index_is_not_read(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recompose.data.content import write_content
-
     data = next(each for each in work.plan.of("data") if each.track)
     root = work.data / "raw"
     root.mkdir(parents=True)
-    monkeypatch.setattr(type(TRACKS[data.track]), "acquire", lambda *_: root)
+    monkeypatch.setattr(content, "acquire", lambda *_: root)
     (root / "images.bin").write_bytes(b"pixels")
     with work.store.build(data) as folder:
         assert folder
-        write_content(root, ["images.bin"], folder)
-    assert phases._unchanged_raw(work, data) == root
+        content.write_content(root, ["images.bin"], folder)
+    index = work.store.folder(data)
+    assert content.unchanged_raw(data, index, work.data) == root
     (root / "images.bin").write_bytes(b"pixelz")
     with raises(DataError, "changed-data", root / "images.bin"):
-        phases._unchanged_raw(work, data)
+        content.unchanged_raw(data, index, work.data)
 
 
 def test_what_is_needed_is_given_verified(work: Workspace, made_keys: list[str]) -> None:
     run = work.plan.of("runs")[0]
     make(work, closure([run]))
-    assert phases._needs(work, run) == {role: work.store.folder(need) for role, need in run.needs.items()}
+    assert phases.needs_of(work, run) == {role: work.store.folder(need) for role, need in run.needs.items()}
+    pixels = run.needs["pixels"]
+    assert phases.needs_of(work, pixels).keys() == {"data", "raw", "assets"}
     (work.store.folder(run.needs["features"]) / "made.txt").write_text("changed")
     with pytest.raises(DamagedError):
-        phases._needs(work, run)
+        phases.needs_of(work, run)
 
 
 # weights that are released with the project
@@ -192,7 +198,7 @@ def test_weights_of_the_project_need_neither_corpus_nor_network(bundled: tuple[W
     assert recipe.needs == {}
     make(work, [recipe])
     folder = work.store.folder(recipe)
-    described = read_json(folder / phases.BACKBONE)
+    described = read_json(folder / BACKBONE)
     assert described == {"architecture": "shapes-clip", "activation": "gelu", "weights": path.name}
     assert not (folder / path.name).is_symlink()
     assert (folder / path.name).read_bytes() == b"weights"
@@ -216,7 +222,7 @@ def assert_refused(work: Workspace, recipe: Recipe, error: type[RecomposeError],
     folder = work.store.folder(recipe)
     folder.mkdir(parents=True)
     with raises(error, code, place):
-        phases.make_backbone(work, recipe, folder)
+        phases.carry_out({folder: recipe}, phases.needs_of(work, recipe))
     assert list(folder.iterdir()) == []
 
 
@@ -237,16 +243,16 @@ def test_grids_that_somebody_has_are_read_without_images(work: Workspace, monkey
 
     read: list[tuple[Path, int]] = []
     monkeypatch.setattr(grids, "from_hdf5", lambda path, folder, images: read.append((path, images)))
-    monkeypatch.setattr(phases, "track_of", lambda *_: SimpleNamespace(pictures=lambda index: ["a.jpg", "b/c.jpg"]))
+    monkeypatch.setattr(grids, "function_of", lambda *_: lambda index: ["a.jpg", "b/c.jpg"])
     monkeypatch.setattr(phases, "_verified", lambda work, recipe: work.store.folder(recipe))
-    monkeypatch.setattr(phases, "_unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
+    monkeypatch.setattr(grids, "unchanged_raw", lambda *_: pytest.fail("raw images are not needed"))
     path = work.data / "archives" / "maps.hdf5"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"maps")
-    recipe = Planner(work.params).grids_from_file(work.plan.of("data")[0], GivenGrids(file="maps.hdf5"))
-    PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
+    recipe = Planner(work.params).grids_from_file(work.plan.of("data")[0], GivenGrids(file="maps.hdf5"), PICTURES)
+    phases.carry_out({work.store.folder(recipe): recipe}, phases.needs_of(work, recipe))
     assert read == [(path, 2)]
     path.write_bytes(b"others")
     with raises(DownloadError) as error:
-        PHASES[recipe.kind](work, recipe, work.store.folder(recipe))
+        phases.carry_out({work.store.folder(recipe): recipe}, phases.needs_of(work, recipe))
     assert "maps.hdf5" in str(error.value) and "archives.lock" in str(error.value)

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -35,10 +35,10 @@ from recompose.commands.verify import (
 from recompose.data.raw import unpack
 from recompose.digest import sha256_file
 from recompose.parts.cells import Cell
-from recompose.phases import PHASES
 from recompose.recipes import store
 from recompose.recipes.locks import lock_below
 from recompose.recipes.plan import Recipe, closure
+from recompose.recipes.records import Record
 from recompose.tables.artifacts import lineage_of
 from recompose.tables.lineage import MADE, VALUES, Made, ReportIndex, lineage_path, values_text
 from recompose.tables.published import PublishedLineage
@@ -68,17 +68,18 @@ def number_in(scores: Path) -> float:
 def replace_makers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every phase write one file of bytes that follow from the recipe and from what it needs."""
 
-    def write(work: Workspace, recipe: Recipe, folder: Path) -> None:
-        needs = [work.store.record(need).content for need in recipe.needs.values()]
-        text = f"seed {recipe.labels.get('seed')} {recipe.digest} {needs}"
-        (folder / FILE.get(recipe.kind, "made.txt")).write_text(text)
+    def write(recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None:
+        for folder, recipe in recipes.items():
+            records = [Record.read(needs[role] / "record.json").content for role in recipe.needs]
+            text = f"seed {recipe.labels.get('seed')} {recipe.digest} {records}"
+            (folder / FILE.get(recipe.kind, "made.txt")).write_text(text)
 
     def metrics(_: object, evaluation: Path, needs: object) -> dict[str, float]:
         return {METRIC: number_in(evaluation / FILE["evaluations"])}
 
-    monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, write))
+    monkeypatch.setattr(phases, "carry_out", write)
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
-    monkeypatch.setattr(phases, "raw_folder", lambda work, recipe: work.data)
+    monkeypatch.setattr(phases, "acquire", lambda recipe, raw: raw)
     monkeypatch.setattr(store, "state_of_sources", lambda *_: {"commit": None, "dirty": None})  # git takes long
     monkeypatch.setattr(type(TRACKS["czsl"]), "metrics", metrics)
 
@@ -287,7 +288,7 @@ def test_a_run_that_fails_is_named_with_its_reason(work: Workspace, monkeypatch:
     def fail(*_: object) -> None:
         raise ValueError("no such luck")
 
-    monkeypatch.setattr(phases, "PHASES", dict.fromkeys(PHASES, fail))
+    monkeypatch.setattr(phases, "carry_out", fail)
     result = verified(work, published, 1)
     assert outcomes(result)[FAILED] == 1
     assert "no such luck" in result[0].details[0]
