@@ -138,7 +138,7 @@ def test_a_helper_of_what_runs_on_several_devices_takes_no_lock_and_leaves_no_re
     work: Workspace, made_keys: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = work.plan.of("runs")[:2]
-    make(work, closure(first.needs.values()))
+    make(work, closure([*first.needs.values(), *second.needs.values()]))
     made_keys.clear()
     monkeypatch.setenv("LOCAL_RANK", "1")
     with work.store.build(first) as folder:  # by the process that it helps

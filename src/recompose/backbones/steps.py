@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from recompose.data.content import unchanged_raw
@@ -65,7 +65,7 @@ def fetch_clip(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> None:
     ((file, _),) = recipe.document["weights"].items()
     sources = recipe.sources
     urls = weights_urls(sources["architecture"], file, sources["urls"], sources["tag"])
-    _describe_clip(recipe, folder, _link(recipe, urls, needs[RAW], folder)[0])
+    _describe_clip(recipe, folder, _link(recipe, urls, needs[RAW], folder))
 
 
 def fetch_classifier(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> None:
@@ -74,19 +74,21 @@ def fetch_classifier(recipe: Recipe, needs: Mapping[str, Path], folder: Path) ->
     Raises:
         DownloadError: the file has another digest.
     """
-    file, path = _link(recipe, recipe.sources["urls"], needs[RAW], folder)
-    _check_name(path)
+    file = _link(recipe, recipe.sources["urls"], needs[RAW], folder, check=_check_name)
     description = {"library": "torchvision", "architecture": recipe.document["architecture"], "weights": file}
     write_json(folder / BACKBONE, description)
 
 
-def _link(recipe: Recipe, urls: Iterable[str], raw: Path, folder: Path) -> tuple[str, Path]:
-    """Link published weights; return the file's name and its path."""
+def _link(
+    recipe: Recipe, urls: Iterable[str], raw: Path, folder: Path, check: Callable[[Path], None] = lambda _: None
+) -> str:
+    """Link published weights that pass a check; return the file's name."""
     ((file, sha256),) = recipe.document["weights"].items()
     with verified_download(raw, f"weights/{file}", [*urls], sha256) as path:
-        (folder / file).unlink(missing_ok=True)  # from a killed attempt
-        (folder / file).symlink_to(os.path.relpath(path, folder))
-        return file, path
+        check(path)
+    (folder / file).unlink(missing_ok=True)  # from a killed attempt
+    (folder / file).symlink_to(os.path.relpath(path, folder))
+    return str(file)
 
 
 def _check_name(path: Path) -> None:
