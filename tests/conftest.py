@@ -308,6 +308,21 @@ def in_64_bits() -> Iterator[None]:
         yield
 
 
+TOOLS = {  # what some tests are skipped without -> programs, all of a group, and how to get them
+    "a browser": ([("chromium", "chromedriver")], "apt-get install chromium chromium-driver"),
+    "LaTeX": ([("tectonic",), ("pdflatex",)], "apt-get install texlive-latex-recommended"),
+    "Slurm": ([("sbatch", "scontrol")], "a cluster, or a single node of your own"),
+}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which tools are absent, and how to get them, where tests were skipped."""
+    if terminalreporter.stats.get("skipped"):
+        for name, (groups, source) in TOOLS.items():
+            if not any(all(map(shutil.which, programs)) for programs in groups):
+                terminalreporter.write_line(f"Tests that need {name} were skipped: {source}")
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Workspace:
     """The profile demo, in which nothing is made."""
