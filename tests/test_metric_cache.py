@@ -37,14 +37,14 @@ def products_taken(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The products of a score and a label that were taken as a metric."""
     products: list[float] = []
 
-    def metrics(self: object, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
+    def metrics(needs: Mapping[str, Path], evaluation: Path) -> dict[str, float]:
         assert set(needs) == {"run", "data"}
         products.append(
             float((evaluation / "scores.json").read_text()) * float((needs["data"] / "labels.json").read_text())
         )
         return {"test/product": products[-1]}
 
-    monkeypatch.setattr(type(TRACKS["czsl"]), "metrics", metrics)
+    monkeypatch.setattr("recompose.tracks.czsl.metric_values.read_metrics", metrics)
     monkeypatch.setattr(module, "metric_code_digest", lambda track: "code-1")
     return products
 
@@ -110,6 +110,6 @@ def test_costs_are_read_anew_and_of_both_the_run_s_count(store: Store) -> None:
 
 
 def test_the_code_that_decides_is_what_the_track_names() -> None:
-    code = fingerprint(TRACKS["czsl"].metric_modules())
+    code = fingerprint(TRACKS["czsl"].measured_by().values())
     assert "recompose.tracks.czsl.metrics.czsl" in code
     assert CODE_DIGEST(TRACKS["czsl"]) == short(digest(code))

@@ -33,7 +33,7 @@ def metric_code(track: Track, names: Iterable[str] | None = None) -> dict[str, s
     named = {*(track.plugin_metrics if names is None else names)}
     own = {name: metric for name, metric in track.plugin_metrics.items() if name in named}
     declared = {name: digest([metric.path, asdict(metric.about)]) for name, metric in own.items()}
-    return fingerprint(track.metric_modules(named)) | declared
+    return fingerprint(track.measured_by(named).values()) | declared
 
 
 def metric_code_digest(track: Track) -> str:

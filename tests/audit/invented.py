@@ -5,7 +5,7 @@ invented.
 from collections.abc import Iterable
 from typing import Any
 
-from recompose.recipes.fingerprint import fingerprint
+from recompose.metric_cache import metric_code
 from recompose.recipes.plan import Recipe, closure
 from recompose.tables.lineage import Lineage
 from recompose.tracks import TRACKS
@@ -51,7 +51,7 @@ def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]], absent: I
         "asked": [{"name": name, "benchmark": at, "evaluations": [*keys]} for (name, at), keys in asked.items()],
         "records": records,
         "wanted": {recipe.key: recipe for recipe in absent},
-        "metric_code": fingerprint(TRACKS["czsl"].metric_code),
+        "metric_code": metric_code(TRACKS["czsl"]),
         "files": {},
     }
     return Lineage.model_validate(document)

@@ -210,8 +210,10 @@ def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     from recompose.tracks import TRACKS
 
     track = type(TRACKS["czsl"])
-    honest, metric_code = track.metrics, trust.metric_code
-    monkeypatch.setattr(track, "metrics", lambda *given: {name: value / 2 for name, value in honest(*given).items()})
+    honest, metric_code = track.all_metrics, trust.metric_code
+    monkeypatch.setattr(
+        track, "all_metrics", lambda *given: {name: value / 2 for name, value in honest(*given).items()}
+    )
     monkeypatch.setattr(
         trust, "metric_code", lambda *of: metric_code(*of) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
     )

@@ -13,7 +13,7 @@ from PIL import Image
 from recompose.tracks import TRACKS
 from recompose.tracks.czsl.data import shapes_pairs
 from recompose.tracks.czsl.samples import draw_pair
-from recompose.tracks.track import function
+from recompose.tracks.measuring import function
 from recompose.tracks.vlc.data import negclip_list, shapes_captions
 from tests.conftest import ROOT
 from tests.tracks.vlc.data.published import contents

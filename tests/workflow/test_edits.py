@@ -34,8 +34,9 @@ def commented(text: str) -> str:
     return text + "\n# a thought\n"
 
 
-def appended(text: str) -> str:
-    return text + "MOVED_BY_A_TEST = 1\n"  # a statement is code; a comment is none
+def replaced(old: str, new: str) -> Callable[[str], str]:
+    """Return an edit of code that runs."""
+    return lambda text: text.replace(old, new)
 
 
 def of_key(path: str, value: object) -> Callable[[str], str]:
@@ -47,14 +48,23 @@ def test_comments_and_what_can_move_no_number_cost_nothing(finished: Project) ->
     for name, edit in (
         ("params.yaml", commented),
         ("src/recompose/tracks/czsl/training.py", commented),
-        ("src/recompose/data/upstream.py", appended),
+        ("src/recompose/data/upstream.py", replaced("delivers {", "brings {")),
     ):
         assert "Nothing to be done" in after_edit(finished, name, edit), name
 
 
-@pytest.mark.parametrize("name", ["tracks/czsl/metrics/groups.py", "tables/formats.py"])
-def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: Project, name: str) -> None:
-    assert announced(after_edit(finished, f"src/recompose/{name}", appended)).keys() == REPORTS
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("tracks/czsl/metrics/groups.py", replaced("groups[targets]", "groups[predicted]")),
+        ("tracks/czsl/metric_values.py", replaced('Metric("%", 100, 1', 'Metric("%", 100, 2')),
+        ("tables/formats.py", replaced(".6g", ".7g")),
+    ],
+)
+def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(
+    finished: Project, name: str, edit: Callable[[str], str]
+) -> None:
+    assert announced(after_edit(finished, f"src/recompose/{name}", edit)).keys() == REPORTS
 
 
 @pytest.mark.parametrize(
@@ -63,7 +73,7 @@ def test_an_edit_of_what_measures_or_writes_trains_and_scores_nothing(finished: 
         ("params.yaml", of_key("czsl.methods.c-s-o.scoring.closed", [1.0, 0.5]), {"evaluate_czsl": 2}),
         # each run is scored by its pair's text path alone, too
         ("params.yaml", of_key("czsl.methods.c-s-o.training.lr", 0.0031), TRAINED),
-        ("src/recompose/tracks/czsl/training.py", appended, TRAINED),
+        ("src/recompose/tracks/czsl/training.py", replaced("self.augmentation(inputs)", "inputs"), TRAINED),
     ],
 )
 def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_nothing(

@@ -31,7 +31,7 @@ ROOT = Path(recompose.__file__).parent
 DECLARATION = "plugin.yaml"  # the file that makes a package a plugin
 WHOLE = "*"  # in place of a name: all of a module
 REST = ""  # of a module: its statements that define no name, which run when it is imported
-OUTSIDE = {  # module, with those below it -> why it cannot choose, order or compute content
+OUTSIDE = {  # module with those below it, or module:name -> why it cannot choose, order or compute content
     "recompose.errors": "tells people what is wrong",
     "recompose.progress": "tells people and logs how far it is",
     "recompose.recipes": "describes, names and stores what determines a content",
@@ -39,6 +39,12 @@ OUTSIDE = {  # module, with those below it -> why it cannot choose, order or com
     "recompose.data.transports": "carries downloads",
     "recompose.training.devices": "reserves GPUs",
     "recompose.cores": "says how many things can be done at once",
+    "recompose.phases:carry_out": "calls the function that a recipe names",
+    "recompose.data.content:function_of": "finds the function that a recipe names",
+    "recompose.workspace:Workspace": "finds the parts of a project, and recipes hold what they use of them",
+    "recompose.params.sections:Names": "finds an entry of params.yaml",
+    "recompose.tracks:TRACKS": "finds a track, whose class is in the recipes of what uses it",
+    "recompose.tracks.track:Catalogue": "finds a track, too",
 }
 MESSAGES = {"message", "fault", "remedy"}  # names of variables that hold a text for people
 Part = tuple[str, str]  # module, and the name of a definition in it, or WHOLE or REST
@@ -76,8 +82,8 @@ def _is_own(module: str) -> bool:
     return module.partition(".")[0] == PACKAGE
 
 
-def _is_outside(module: str) -> bool:
-    return any(f"{module}.".startswith(f"{name}.") for name in OUTSIDE)
+def _is_outside(module: str, name: str = REST) -> bool:
+    return f"{module}:{name}" in OUTSIDE or any(f"{module}.".startswith(f"{outside}.") for outside in OUTSIDE)
 
 
 def _folder(module: str) -> Path | None:
@@ -346,7 +352,7 @@ class _Reach:
     def _next(self, part: Part) -> list[Part]:
         if part not in self._edges:
             found = dict.fromkeys(self._find_next(part))
-            self._edges[part] = [each for each in found if not _is_outside(each[0])]
+            self._edges[part] = [each for each in found if not _is_outside(*each)]
         return self._edges[part]
 
     def _find_next(self, part: Part) -> Iterator[Part]:

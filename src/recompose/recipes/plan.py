@@ -248,7 +248,7 @@ class Planner:
         corpus = {"scenes": section.scenes, "seed": section.seed}
         scenes = Recipe.of("data", section.corpus, made_by, corpus, labels={"dataset": section.corpus})
         training = section.model_dump(include={"seed", "epochs", "batch_size", "lr", "weight_decay"})
-        trainer = {**self.trainer("precision", "devices"), "threads": section.threads}
+        trainer = {**self.trainer("precision"), "threads": section.threads}  # one process pretrains
         made_by = {"make": f"{BACKBONE_STEPS}:make_pretrained"}
         needs, document = {"corpus": scenes}, {**document, "trainer": trainer, **training}
         return Recipe.of("backbones", name, made_by, document, needs=needs, labels=labels)

@@ -23,7 +23,8 @@ from recompose.tables.kinds import artifact_files, find_kind, is_figure
 from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
 from recompose.tables.published import write_contents
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks.track import Track, function
+from recompose.tracks.measuring import function
+from recompose.tracks.track import Track
 
 if TYPE_CHECKING:
     from recompose.parts.style import Drawing

@@ -9,12 +9,11 @@ from pydantic_core import from_json
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, PlanError
 from recompose.files import Document, read_json
-from recompose.metric_cache import metric_code
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
 from recompose.params.reference import json_schema
 from recompose.parts.cells import Cell
 from recompose.parts.results import shared_replicates
-from recompose.recipes.fingerprint import ROOT, fingerprint
+from recompose.recipes.fingerprint import ROOT
 from recompose.recipes.plan import Plan, Recipe
 from recompose.tables.kinds import artifact_files, find_kind
 from recompose.tables.lineage import INDEX, WRONG, lineage_path
@@ -24,14 +23,15 @@ from recompose.tracks import TRACKS
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 
+MAKE = {"make": "recompose.tables.artifacts:make_artifacts", "read": "recompose.tables.stored_results:StoredResults"}
+MAKE_PAGE = "recompose.commands.report:write_page"
 SITE = ROOT / "site"  # the page's template, style and script
 
 
 def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
     """Return the recipe of an artifact: its declaration, its inputs, and the code that makes it."""
     plan, track = work.plan, work.catalogue[paper.track]
-    roots = ["recompose.tables.artifacts", find_kind(paper, name).place]
-    code = metric_code(track, paper.all_metrics) | fingerprint(roots)
+    made_by = MAKE | {"kind": find_kind(paper, name).place, "track": track.place} | track.measured_by(paper.all_metrics)
     benchmarks = paper.benchmarks_among(plan.benchmarks(paper.track))
     data = {benchmark: plan.tracks[paper.track].benchmarks[benchmark] for benchmark in benchmarks}
     planned = evaluations_of(plan, paper, name).values()
@@ -43,7 +43,7 @@ def artifact_recipe(work: Workspace, paper: Paper, name: str) -> Recipe:
         "compared": dict(track.compared),
     }
     about: Document = {"track": paper.track, "labels": {"paper": paper.name, "artifact": name}}
-    return Recipe("artifacts", f"{paper.name}/{name}", document, data | evaluations, code=code, **about)
+    return Recipe.of("artifacts", f"{paper.name}/{name}", made_by, document, needs=data | evaluations, **about)
 
 
 def _descriptions(track: Track, paper: Paper) -> Document:
@@ -107,8 +107,6 @@ def index_recipe(work: Workspace) -> Recipe:
     notes = {paper.name: paper.folder / "notes.md" for paper in work.papers}
     files = sorted([*SITE.iterdir(), *Path(__file__).parent.iterdir()])
     assets = {path.name: sha256_file(path) for path in files if path.suffix in (".html", ".css", ".js", ".md")}
-    modules = ["recompose.tables.index", "recompose.site.build", "recompose.audit.audit"]
-    modules += [type(track).__module__ for track in TRACKS.values()]  # their samples and plots
     document = {
         "papers": {paper.name: [paper.title, paper.byline, paper.links] for paper in work.papers},
         "notes": {name: sha256_file(path) for name, path in notes.items() if path.exists()},
@@ -116,7 +114,8 @@ def index_recipe(work: Workspace) -> Recipe:
         "profile": work.params.profile,
         "parameters": digest(json_schema(work.catalogue.forms)),
     }
-    return Recipe("report", "index", document, artifact_recipes(work), code=fingerprint(modules))
+    tracks = {name: track.place for name, track in TRACKS.items()}
+    return Recipe.of("page", "index", {"make": MAKE_PAGE, **tracks}, document, needs=artifact_recipes(work))
 
 
 def artifact_recipes(work: Workspace) -> dict[str, Recipe]:

@@ -61,10 +61,5 @@ class PluginMetric:
     path: str  # module:function
     about: Metric
 
-    @property
-    def module(self) -> str:
-        """The name of the module of its function."""
-        return self.path.partition(":")[0]
-
 
 Adapters: TypeAlias = Mapping[str, DataAdapter]

@@ -1,16 +1,14 @@
 """The interface of a track. Importing it needs no torch; modules that need torch are imported on use."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
-from traceback import extract_tb
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, SupportsFloat, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Union
 
 from pydantic import Field, create_model
 
-from recompose.errors import PlanError, PluginError
+from recompose.errors import PlanError
 from recompose.papers.declaration import Paper, Variant, all_papers, papers_of
 from recompose.params.mistakes import nearest
 from recompose.params.schema import Params, TrackForm
@@ -22,6 +20,7 @@ from recompose.recipes.plan import Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
+from recompose.tracks.measuring import MEASURE, OWN, compute_metrics
 from recompose.tracks.planning import Runs
 
 if TYPE_CHECKING:
@@ -72,7 +71,9 @@ class Track:
     training: ClassVar[str]
     evaluation: ClassVar[str]
     savable: ClassVar[tuple[str, ...]] = ("embeddings",)  # what an evaluation can save besides scores
-    metric_code: ClassVar[tuple[str, ...]]  # the modules that compute metrics; the first one has ``read_metrics``
+    metric_code: ClassVar[
+        tuple[str, ...]
+    ]  # the modules that compute metrics; the first one has ``read_metrics``, see ``measuring``
     named_metrics: ClassVar[Mapping[str, Metric]] = {}  # by name, in the order of messages about a misspelt one
 
     def __init__(self, added: Added = Added()) -> None:
@@ -80,6 +81,11 @@ class Track:
         self.adapters = {**self.adapters, **added.adapters}
         self.plugin_metrics = added.metrics
         self.plugin_papers = added.papers
+
+    @property
+    def place(self) -> str:
+        """Its class, as ``module:class``."""
+        return f"{type(self).__module__}:{type(self).__name__}"
 
     @cached_property
     def form(self) -> TrackForm:
@@ -138,30 +144,22 @@ class Track:
         """
         return evaluation.digest
 
-    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        """Return all metrics of an evaluation, computed from its scores, by their flat names."""
-        values: dict[str, float] = import_module(self.metric_code[0]).read_metrics(needs, evaluation)
-        return values
-
     def all_metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        """Return all metrics of an evaluation, with those of plugins.
+        """Return all metrics of an evaluation by their flat names, with those of plugins, computed from its scores.
 
         Raises:
             PluginError: a plugin's metric fails, or returns no number.
         """
-        values = self.metrics(evaluation, needs)
-        added = {
-            name: _plugin_value(name, metric.path, values, evaluation, needs)
-            for name, metric in self.plugin_metrics.items()
-        }
-        return values | {name: value for name, value in added.items() if value is not None}
+        return compute_metrics(self.measured_by(), evaluation, needs)
 
-    def metric_modules(self, names: Iterable[str] | None = None) -> list[str]:
-        """Return the modules that compute metrics: the track's, and those of plugins' metrics of these names; None: of
-        all.
+    def measured_by(self, names: Iterable[str] | None = None) -> dict[str, str]:
+        """Return what computes metrics, by role: the function that is called, the track's modules, and the functions of
+        plugins' metrics of these names; None: of all.
         """
-        added = self.plugin_metrics if names is None else self.plugin_metrics.keys() & {*names}
-        return [*self.metric_code, *sorted({self.plugin_metrics[name].module for name in added})]
+        added = self.plugin_metrics if names is None else sorted(self.plugin_metrics.keys() & {*names})
+        first, *others = self.metric_code
+        own = {"metrics": f"{first}:read_metrics", **{module: module for module in others}}
+        return {"measure": MEASURE, **own, **{f"{OWN}{name}": self.plugin_metrics[name].path for name in added}}
 
     def data_fields(self) -> dict[str, list[DataAdapter]]:
         """Return the fields of the track's section that hold data, with the adapters of their entries."""
@@ -268,30 +266,3 @@ def _with_fields(section: type[Any], types: Mapping[str, Any]) -> type[Any]:
         name: (kind, Field(description=section.model_fields[name].description)) for name, kind in types.items()
     }
     return create_model(section.__name__, __base__=section, __doc__=section.__doc__, **described)
-
-
-def _plugin_value(
-    name: str, path: str, values: Mapping[str, float], evaluation: Path, needs: Mapping[str, Path]
-) -> float | None:
-    """Return the value of a plugin's metric, None where an evaluation has none.
-
-    Raises:
-        PluginError: its function fails, or returns no number; the message names the line.
-    """
-    try:
-        value = function(path)(values, evaluation, needs)
-    except (ArithmeticError, AttributeError, LookupError, NameError, OSError, TypeError, ValueError) as error:
-        frame = extract_tb(error.__traceback__)[-1]
-        place, fault = f"{frame.filename}:{frame.lineno}", f"{type(error).__name__}: {error}"
-        message = f"{place}: the metric {name!r} fails on evaluations/{evaluation.name}: {fault}"
-        raise PluginError(message, code="broken-metric", place=place) from None
-    if value is None or isinstance(value, SupportsFloat):
-        return None if value is None else float(value)
-    message = f"{path}: the metric {name!r} returned {value!r} instead of a number or None"
-    raise PluginError(message, code="broken-metric", place=path)
-
-
-def function(place: str) -> Callable[..., Any]:
-    """Return the function at ``module:name``."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
