@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 
 from recompose.files import SCRATCH
 from tests.conftest import ROOT, Project, made_once, new_project
+from tests.workflow.test_identity import traced
 
 pytestmark = pytest.mark.engines
 
@@ -92,6 +93,12 @@ def test_only_its_own_is_planned_and_made(project: Project) -> None:
     assert len(list(project.root.glob("results/runs/*/record.json"))) == 4
     assert not list(project.root.glob(f"results/*/*/{SCRATCH}"))
     assert not (project.published / "msci").exists()
+
+
+def test_whatever_runs_of_it_is_identified(project: Project, tmp_path: Path) -> None:
+    shutil.copy(project.root / "params.yaml", tmp_path)
+    made = traced(project, tmp_path)
+    assert {name.partition(" ")[0] for name in made} == {"data", "runs", "evaluations", "metrics", "artifacts", "page"}
 
 
 def test_its_numbers_are_those_of_its_lengths(project: Project) -> None:

@@ -1,9 +1,14 @@
 """What an edit makes anew, as Snakemake sees it: a dry run after each edit of a finished project."""
 
+import json
+import shutil
 from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from recompose.recipes.records import COSTS, LOG
 from tests.conftest import Project, announced, with_values
 
 pytestmark = pytest.mark.engines
@@ -30,6 +35,11 @@ def after_edit(project: Project, name: str, edit: Callable[[str], str]) -> str:
         path.write_text(before)
 
 
+def of_key(path: str, value: object) -> Callable[[str], str]:
+    """Return an edit of one parameter."""
+    return lambda text: with_values(text, {path: value})
+
+
 def commented(text: str) -> str:
     return text + "\n# a thought\n"
 
@@ -39,9 +49,17 @@ def replaced(old: str, new: str) -> Callable[[str], str]:
     return lambda text: text.replace(old, new)
 
 
-def of_key(path: str, value: object) -> Callable[[str], str]:
-    """Return an edit of one parameter."""
-    return lambda text: with_values(text, {path: value})
+SOURCES = "src/recompose"
+FIVE = [  # each on top of those before it
+    ("params.yaml", of_key("profiles.smoke.override.czsl.datasets.shapes-pairs.seed", 5)),
+    (f"{SOURCES}/tracks/czsl/data/pairs.py", replaced("read_index(folder).paths]", "read_index(folder).paths[::-1]]")),
+    (
+        f"{SOURCES}/tracks/czsl/methods/three_path.py",
+        replaced("images, texts[path]), labels", "images, texts[path]) / 2, labels"),
+    ),
+    (f"{SOURCES}/tracks/czsl/metrics/czsl.py", replaced("curve.seen.max()", "curve.seen.mean()")),
+    (f"{SOURCES}/tracks/czsl/metric_values.py", replaced('Metric("%", 100, 1', 'Metric("%", 100, 2')),
+]
 
 
 def test_comments_and_what_can_move_no_number_cost_nothing(finished: Project) -> None:
@@ -84,6 +102,42 @@ def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_
     assert "table msci/table-2" in output and "table msci/table-1" not in output  # statistics of the data
     assert {rule: count for rule, count in planned.items() if rule not in REPORTS} == made
     assert planned.keys() >= REPORTS
+
+
+def content_files(project: Project) -> dict[str, object]:
+    """The digests of the files of each content, without its costs and its log."""
+    files: dict[str, object] = {}
+    for path in project.root.glob("results/*/*/record.json"):
+        record = json.loads(path.read_text())
+        named = {name: about["sha256"] for name, about in record["files"].items() if name not in (LOG, COSTS)}
+        files[f"{record['kind']}/{record['digest']}"] = named
+    return files
+
+
+def shown(project: Project) -> dict[str, bytes]:
+    """The tables and figures by their names, without those of costs."""
+    paths = [path for path in project.published.glob("*/*") if path.suffix in (".csv", ".md", ".tex", ".svg", ".png")]
+    names = {
+        str(path.relative_to(project.published)): path for path in paths if path.stem not in ("table-10", "README")
+    }
+    return {name: path.read_bytes() for name, path in names.items()}
+
+
+def test_edits_one_after_another_give_the_bytes_of_a_run_from_nothing(trained: Project, tmp_path: Path) -> None:
+    seen = [shown(trained)]
+    for name, edit in FIVE:
+        path = trained.root / name
+        path.write_text(edit(path.read_text()))
+        trained.commit(f"An edit of {name}")  # what was not committed says so
+        trained.snakemake()
+        seen.append(shown(trained))
+    assert [first != second for first, second in pairwise(seen)] == [True] * len(FIVE)
+    fresh = trained.clone(tmp_path / "fresh")
+    shutil.rmtree(fresh.published)
+    fresh.snakemake()
+    assert shown(fresh) == seen[-1]
+    made, before = content_files(fresh), content_files(trained)
+    assert made == {key: before[key] for key in made}
 
 
 def test_an_edit_of_a_drawn_data_set_makes_what_stands_on_it(finished: Project) -> None:

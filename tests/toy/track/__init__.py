@@ -1,7 +1,6 @@
 """A track as small as one can be: lengths in a file, and one number that is guessed for all of them."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from recompose.papers.declaration import Variant
@@ -57,11 +56,6 @@ class Toy(Track):
 
     def settings(self, params: Params, method: str, dataset: str) -> dict[str, Any]:
         return getattr(params.tracks[self.name].methods, method).model_dump()
-
-    def metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        from recompose.tracks.toy.metrics import metrics
-
-        return metrics(evaluation)
 
     def plots(self, results: Results) -> dict[str, str]:
         return {"errors.csv": errors(results)}
