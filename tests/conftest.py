@@ -320,7 +320,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if terminalreporter.stats.get("skipped"):
         for name, (groups, source) in TOOLS.items():
             if not any(all(map(shutil.which, programs)) for programs in groups):
-                terminalreporter.write_line(f"Tests that need {name} were skipped: {source}")
+                terminalreporter.write_line(
+                    f"{name} is absent, and tests that need it are skipped. To get it: {source}"
+                )
 
 
 @pytest.fixture

@@ -129,3 +129,42 @@ def test_square_roots_keep_kinds_gradients_and_what_has_none() -> None:
     leaf = torch.tensor([4.0, 16.0], requires_grad=True)
     leaf.sqrt().sum().backward()
     assert leaf.grad is not None and leaf.grad.tolist() == [0.25, 0.125]
+
+
+@needs_portable
+@pytest.mark.parametrize("kind", [torch.float32, torch.float64, torch.bfloat16, torch.int64])
+def test_products_of_small_whole_numbers_are_exact(kind: torch.dtype) -> None:
+    """Every sum of them is a number of each kind, in any order."""
+    use(PORTABLE)
+    rng = np.random.default_rng(1)
+    first, second, added = (rng.integers(-2, 3, shape) for shape in ((3, 5, 7), (3, 7, 4), (4,)))
+    left, right, more = (torch.tensor(values).to(kind) for values in (first, second, added))
+    expected = torch.tensor(first @ second).to(kind)
+    assert torch.equal(torch.bmm(left, right), expected)
+    assert torch.equal(left[0] @ right[0], expected[0])
+    assert torch.equal(left[0].T.contiguous().T @ right[0], expected[0])
+    assert torch.equal(torch.mm(left[0], right[0], out=torch.empty(0, dtype=kind)), expected[0])
+    assert torch.equal(torch.addmm(more, left[0], right[0], beta=2, alpha=3), 2 * more + 3 * expected[0])
+    assert torch.equal(left[0][:, :0] @ right[0][:0], torch.zeros(5, 4, dtype=kind))
+
+
+@needs_portable
+def test_products_have_the_gradients_of_their_differences() -> None:
+    use(PORTABLE)
+    shapes = ((4,), (3, 5), (5, 4))
+    leaves = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    assert torch.autograd.gradcheck(lambda added, first, second: torch.addmm(added, first, second), leaves)
+    assert torch.autograd.gradcheck(lambda added, first, second: first @ second + added, leaves)
+    batches = [leaf.detach().expand(2, *leaf.shape).clone().requires_grad_() for leaf in leaves[1:]]
+    assert torch.autograd.gradcheck(torch.bmm, batches)
+
+
+@needs_portable
+def test_matrices_that_do_not_fit_are_refused_with_their_shapes() -> None:
+    use(PORTABLE)
+    for first, second in (
+        (torch.ones(2, 3), torch.ones(2, 3)),
+        (torch.ones(2, 3), torch.ones(3, 2, dtype=torch.float64)),
+    ):
+        with pytest.raises(RuntimeError, match=r"\[2, 3\] of torch.float32 and .* cannot be multiplied"):
+            torch.mm(first, second)

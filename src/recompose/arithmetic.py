@@ -1,9 +1,10 @@
 """Arithmetic: portable, which gives the same bytes on every x86-64 processor with AVX2, or native, this one's fastest.
 
 Libraries choose their instructions by the processor that they find, and so the order of sums and the last digits of
-functions. Portable arithmetic takes what all these processors have: ATen, oneDNN and NumPy stay at AVX2, OpenBLAS takes
-Haswell's kernels on one thread, and MKL the path that is not chosen by the maker of the processor. Native arithmetic
-leaves torch its choice, and NumPy, by which metrics are computed and checked anywhere, none.
+functions. Portable arithmetic takes what all these processors have. ATen, oneDNN and NumPy stay at AVX2, OpenBLAS takes
+Haswell's kernels on one thread, and MKL the path that does not depend on the processor's maker. That path is slow, and
+parts of it differ: NumPy computes what ``portable`` names. Native arithmetic leaves torch its choice, and NumPy, by
+which metrics are computed and checked anywhere, none.
 
 Libraries read the variables when they are loaded. Importing this package sets them, before it imports any library; a
 process with other arithmetic than its recipe has is started anew.
@@ -87,7 +88,9 @@ def use(arithmetic: str) -> None:
     elif arithmetic != CURRENT:
         raise OtherArithmeticError(arithmetic, CURRENT)
     elif arithmetic == PORTABLE:
-        _take_exact_roots()
+        from recompose.portable import take_kernels
+
+        take_kernels()
 
 
 @cache
@@ -97,36 +100,4 @@ def _say_native() -> None:
     say("this processor has no AVX2: arithmetic is native, and numbers have other last digits than those of others")
 
 
-@cache
-def _take_exact_roots() -> None:
-    """Have torch take square roots by NumPy, which rounds them as IEEE 754 says.
-
-    MKL's begin with an estimate by RSQRTPS, of which Intel and AMD have different tables, and leave one in five of 32
-    bits in its last digit apart. Optimizers take them, unless their steps are fused.
-    """
-    import numpy as np
-    import torch
-
-    def _roots(values: np.ndarray) -> np.ndarray:
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.sqrt(values))
-
-    def root(values: torch.Tensor) -> torch.Tensor:
-        wide = values if values.dtype in (torch.float64, torch.complex64, torch.complex128) else values.float()
-        kind = values.dtype if values.is_floating_point() or values.is_complex() else torch.get_default_dtype()
-        return torch.from_numpy(_roots(wide.numpy(force=True))).to(kind)
-
-    def root_in_place(values: torch.Tensor) -> torch.Tensor:
-        return values.copy_(root(values))
-
-    def root_into(values: torch.Tensor, *, out: torch.Tensor) -> torch.Tensor:
-        return out.resize_(values.shape).copy_(root(values))
-
-    library = torch.library.Library("aten", "IMPL")
-    for name, kernel in (("sqrt", root), ("sqrt_", root_in_place), ("sqrt.out", root_into)):
-        library.impl(name, kernel, "CPU")
-    _LIBRARIES.append(library)
-
-
-_LIBRARIES: list[object] = []  # one that is deleted takes its kernels back
 CURRENT = begin()
