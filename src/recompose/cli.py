@@ -177,26 +177,11 @@ def new(
     ] = None,
 ) -> None:
     """Write the files of a method, data set, suite, metric or paper of your own, in a plugin with a test to fill, or of
-    a comparison, with a checklist. Print the commands that follow. Nothing is overwritten, and no file of the project
-    is changed.
+    a comparison. Print the commands that follow. Nothing is overwritten, and no file of the project is changed.
     """
     from recompose.commands.new import write_new
 
     write_new(work, kind, name, track, folder)
-
-
-@app.command(rich_help_panel=EXTEND)
-def check(
-    work: Project,
-    name: Annotated[str, typer.Argument(help="A plugin or a comparison, such as my-csp.")],
-    as_json: JSON = False,
-) -> None:
-    """Show what is still open in a plugin or a comparison: tests that are not written, settings and data without a
-    source, no comparison with released code or printed values. Return 1 if anything is open.
-    """
-    from recompose.commands.check import show_open_points
-
-    raise typer.Exit(show_open_points(work, name, as_json=as_json))
 
 
 @app.command(rich_help_panel=CHECK)
@@ -221,22 +206,38 @@ def status(work: Project, as_json: JSON = False) -> None:
 def trace(
     work: Project,
     artifact: Annotated[
-        str,
+        str | None,
         typer.Argument(help="An artifact, such as msci/table-2, or one of its files.", autocompletion=_artifact_names),
-    ],
+    ] = None,
     row: Annotated[str | None, typer.Option(help="The row's name, such as CSP. Default: list the rows.")] = None,
     column: Annotated[
         str | None, typer.Option(help='The column\'s name, such as "shapes-pairs AUC". Default: list the columns.')
     ] = None,
     view: Annotated[str | None, typer.Option(help="The view, where a table has several. Default: the first.")] = None,
     full: Annotated[bool, flag("--full", help="Show everything behind the number, too.")] = False,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="In place of an artifact: a run, an evaluation, a data set or a backbone, by the first characters of "
+            "its digest, or of its place below results/, such as runs/0123. List the numbers, figures and claims that "
+            "rest on it.",
+        ),
+    ] = None,
     as_json: JSON = False,
 ) -> None:
     """Trace a number: its value, whether it still holds, and the runs, code, data and cost behind it. Every file behind
     it is verified. For a number that the paper printed, show where it is printed, and what is measured beside it.
     """
+    from recompose.commands.downstream import show_downstream
     from recompose.commands.trace import show_trace
 
+    if (artifact is None) == (start is None) or (start and (row or column or view or full)):
+        raise typer.BadParameter("give an artifact, or --from and a stored result without other options")
+    if start:
+        show_downstream(work, start, as_json=as_json)
+        return
+    assert artifact
     show_trace(work, artifact, row, column, view, full=full, as_json=as_json)
 
 
@@ -321,20 +322,6 @@ def verify_runs(
         )
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind
     raise typer.Exit(verify(work, cell, sample, minutes, seed))
-
-
-@app.command(rich_help_panel=LOOK)
-def downstream(
-    work: Project,
-    run: Annotated[
-        str, typer.Argument(help="The first characters of a digest, or of a place below results/ such as runs/0123.")
-    ],
-    as_json: JSON = False,
-) -> None:
-    """List the cells, figures and claims that depend on a run, an evaluation, a data set or a backbone."""
-    from recompose.commands.downstream import show_downstream
-
-    show_downstream(work, run, as_json=as_json)
 
 
 @app.command(rich_help_panel=LOOK)

@@ -67,5 +67,5 @@ def test_the_command_needs_reports_alone_and_shows_names_as_text(
     reports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(reports.parents[1])
-    lines = CliRunner().invoke(app, ["downstream", FIRST.digest[:9]]).stdout.splitlines()
+    lines = CliRunner().invoke(app, ["trace", "--from", FIRST.digest[:9]]).stdout.splitlines()
     assert "    [red]<script>\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[2J: AUC 1.0" in lines

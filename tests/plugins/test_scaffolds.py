@@ -1,4 +1,4 @@
-"""Scaffolds: their files, a trained number of each, what is open in them, and wrong arguments."""
+"""Scaffolds: their files, a trained number of each, and wrong arguments."""
 
 import os
 import subprocess
@@ -9,16 +9,13 @@ from statistics import mean
 from typing import Any
 
 import pytest
-import yaml
 
 from recompose import phases
-from recompose.errors import ArgumentError, ParamsError
+from recompose.errors import ArgumentError
 from recompose.harness.evaluate import evaluate
 from recompose.harness.evaluation import EvaluationRequest
 from recompose.params.documents import merged
 from recompose.recipes.plan import closure
-from recompose.recipes.records import flat
-from recompose.scaffolds.checking import open_points
 from recompose.scaffolds.writing import kinds, taken_names, tracks_of, write_scaffold
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
@@ -79,16 +76,12 @@ def numbers(work: Workspace, track: str, method: str, dataset: str) -> Mapping[s
 
 
 @pytest.mark.parametrize(("kind", "track"), ALL)
-def test_a_scaffold_is_a_valid_plan_with_open_points(root: Path, kind: str, track: str) -> None:
+def test_a_scaffold_is_a_valid_plan(root: Path, kind: str, track: str) -> None:
     files = write_files(root, kind, track)
     assert all(path.is_file() for path in files)
     assert not any("$" in path.read_text() for path in files if path.suffix != ".png")
     work = Workspace(root)
     assert work.plan.recipes
-    codes = {point.code for point in open_points(work, "my-own")}
-    assert {"no-released-code", "no-printed-values"} <= codes
-    assert ("unwritten-test" in codes) == (kind != "comparison")
-    assert ("no-source" in codes) == (kind not in ("metric", "paper"))
 
 
 def test_tests_of_scaffolds_fail_where_they_are_not_written_alone(root: Path) -> None:
@@ -146,52 +139,6 @@ def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_
     }
 
 
-def filled(file: Path, **values: Any) -> None:
-    file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | values))
-
-
-def test_points_are_closed_one_by_one(root: Path, tmp_path: Path) -> None:
-    write_files(root, "method")
-    plugin = tmp_path / "my-own"
-
-    def codes() -> list[str]:
-        return [point.code for point in open_points(Workspace(root), "my_own")]
-
-    checklist, test = plugin / "my_own/checklist.yaml", plugin / "tests/test_my_own.py"
-    sources = yaml.safe_load(checklist.read_text())["sources"]
-    params = yaml.safe_load((plugin / "my_own/plugin.yaml").read_text())["params"]
-    assert {*sources} == {name for name, _ in flat(params["czsl"]["methods"]["my-own"])}
-    assert codes() == ["unwritten-test", "no-released-code", "no-printed-values", *["no-source"] * len(sources)]
-    test.write_text("def helper():\n    pass\n")
-    assert codes()[0] == "no-test"
-    test.write_text("def test_it():\n    assert True\n")
-    filled(checklist, released_code="none: my own", printed_values="none: my own")
-    filled(checklist, sources={**dict.fromkeys(sources, "a search"), "dropout": " "})
-    assert [point.place.rpartition(" ")[2] for point in open_points(Workspace(root), "my-own")] == ["sources.dropout"]
-    filled(checklist, sources=dict.fromkeys(sources, "a search"))
-    assert codes() == []
-    filled(checklist, source={})
-    with raises(ParamsError, "unknown-key", "source"):
-        codes()
-    checklist.unlink()
-    assert codes() == ["no-checklist"]
-    with raises(ArgumentError, "unknown-name", "NAME") as caught:
-        open_points(Workspace(root), "my-onw")
-    assert "'my-own'" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "track", "code", "place", "near"),
-    [
-        ("metod", "my-own", "czsl", "unknown-name", "KIND", "'method'"),
-        ("method", "my-own", "czls", "unknown-name", "--track", "'czsl'"),
-        ("method", "My Own", "czsl", "wrong-name", "NAME", "lower-case"),
-        ("method", "csp", "czsl", "name-taken", "NAME", "csp"),
-        ("method", "json", "czsl", "name-taken", "NAME", "module"),
-        ("suite", "my-own", "czsl", "unknown-name", "--track", "vlc"),
-        ("suite", "shapes-suites", "vlc", "name-taken", "NAME", "shapes-suites"),
-    ],
-)
 def test_a_wrong_argument_writes_nothing(
     root: Path, kind: str, name: str, track: str, code: str, place: str, near: str
 ) -> None:

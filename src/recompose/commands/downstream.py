@@ -1,4 +1,4 @@
-"""`downstream`: the cells, figures and claims of the reports that depend on a stored result."""
+"""`trace --from`: the cells, figures and claims of the reports that depend on a stored result."""
 
 from rich.console import Console
 

@@ -1,1 +1,1 @@
-"""Scaffolds: the files of a new method, data set, suite, metric, paper or comparison, and what is open in them."""
+"""Scaffolds: the files of a new method, data set, suite, metric, paper or comparison."""

@@ -107,9 +107,9 @@ def _check(kind: str, name: str, track: str, folder: Path | None) -> None:
 def _commands(name: str, target: Path, *, is_plugin: bool) -> list[str]:
     """Return the commands that follow, given the folder of a plugin or of comparisons."""
     if not is_plugin:
-        return ["recompose plan", f"recompose check {name}", f"snakemake --cores all {COMPARISONS}/{name}"]
+        return ["recompose plan", f"snakemake --cores all {COMPARISONS}/{name}"]
     install = f"pip install --no-deps --no-build-isolation --editable {target}"
-    return [install, f"recompose check {name}", f"RECOMPOSE_PROFILE={name} snakemake --cores all {name}"]
+    return [install, f"RECOMPOSE_PROFILE={name} snakemake --cores all {name}"]
 
 
 def _rendered(folder: Path, name: str) -> Iterator[tuple[str, bytes]]:
