@@ -19,7 +19,7 @@ from recompose.phases import KINDS, needs_gpu
 from recompose.progress import read_progress
 from recompose.recipes.plan import Plan, Recipe
 from recompose.recipes.records import COSTS, RECORD, Build, Record, flat
-from recompose.tables.lineage import SUFFIX, Lineage, Made
+from recompose.tables.provenance import Made, Provenance
 from recompose.workspace import Workspace
 
 MEASURED, SIMILAR, UNKNOWN = BASES = ("measured", "similar", "unknown")  # the basis of an estimate
@@ -176,17 +176,11 @@ def _stored(work: Workspace, plan: Plan) -> list[MadeRecipe]:
 
 
 def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
-    """Return what is behind the reports: from few lineages that have all methods and variants of a paper, as reading
-    all of them takes seconds. The audit reports those that cannot be read.
-    """
-    records: dict[str, Recipe] = {}
-    for paper in work.papers:
-        covered: set[str] = set()
-        for name in sorted(paper.artifacts, key=lambda name: len(paper.methods_of(name)), reverse=True):
-            if not paper.methods_of(name) <= covered:
-                with suppress(LineageError):
-                    records |= Lineage.read(work.reports / paper.name / f"{name}{SUFFIX}").records
-                    covered |= paper.methods_of(name)
+    """Return what is behind the reports; nothing where they are not valid, as the audit reports."""
+    try:
+        records, _ = Provenance.read(work.reports).linked()
+    except (OSError, ValueError, LineageError):
+        return []
     builds, recipes = Made.read(work.reports).builds, _recipes(records, plan)
     return [MadeRecipe(recipes[key], builds[key]) for key in records if key in builds]
 

@@ -154,12 +154,6 @@ class LineageError(RecomposeError, ValueError):
     state = "tampered"
 
 
-class OutdatedLineageError(LineageError):
-    """A lineage file in the format of another version of the code."""
-
-    state = "stale"
-
-
 class TraceError(RecomposeError, LookupError):
     """A number that does not exist; the message names those that do."""
 

@@ -1,4 +1,4 @@
-# Tables and figures with their lineage, and the page. Files below reports/ are in git: they are updated in place.
+# Tables and figures, and the page with the provenance of all. Files below reports/ are in git: they are updated in place.
 
 from tempfile import NamedTemporaryFile
 
@@ -6,9 +6,9 @@ REPORTS = graph.reports
 DUE = NamedTemporaryFile(prefix="recompose-due-")  # newer than every artifact: what is due has it as an input
 
 
-def lineages(paper=None):
-    """Return the last files of the artifacts, of one paper or of all."""
-    return [f"{REPORTS}/{name}.lineage.json" for name in graph.artifacts if paper in (None, name.partition("/")[0])]
+def written(paper=None):
+    """Return a file of each artifact, of one paper or of all."""
+    return [f"{REPORTS}/{name}.csv" for name in graph.artifacts if paper in (None, name.partition("/")[0])]
 
 
 def artifact_inputs(wildcards):
@@ -39,7 +39,7 @@ rule table:
         artifact_inputs,
     output:
         report(update(f"{REPORTS}/{{artifact}}.csv"), **shown("data")),
-        [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("md", "tex", "lineage.json")],
+        [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("md", "tex")],
     wildcard_constraints:
         artifact=names(is_figure=False),
     log:
@@ -54,7 +54,7 @@ rule table:
 use rule table as figure with:
     output:
         report(update(f"{REPORTS}/{{artifact}}.svg"), **shown("figure")),
-        [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("png", "csv", "lineage.json")],
+        [update(f"{REPORTS}/{{artifact}}.{ending}") for ending in ("png", "csv")],
     wildcard_constraints:
         artifact=names(is_figure=True),
     message:
@@ -64,10 +64,10 @@ use rule table as figure with:
 def page_inputs(wildcards):
     """Return what the page waits for: `ancient`, unless it is due, or the call makes anew what it may show."""
     if graph.page_is_due:
-        return [*lineages(), DUE.name]
+        return [*written(), DUE.name]
     settings = workflow.dag_settings
     is_forced = settings.forceall or settings.forcetargets or settings.forcerun
-    return lineages() if is_forced else ancient(lineages())
+    return written() if is_forced else ancient(written())
 
 
 rule page:
@@ -86,11 +86,11 @@ rule page:
 
 
 rule artifacts:
-    """The tables and figures of all papers, with their lineage."""
+    """The tables and figures of all papers."""
     message:
         "the tables and figures of all papers"
     input:
-        lineages(),
+        written(),
 
 
 for _paper in graph.papers:
@@ -101,7 +101,7 @@ for _paper in graph.papers:
         message:
             "the tables and figures of {params.title}"
         input:
-            lineages(_paper.name),
+            written(_paper.name),
         params:
             title=_paper.title,
 

@@ -14,13 +14,13 @@ from typing import TypeVar
 from recompose.audit.findings import UNCHECKED, Finding, Key, Trust
 from recompose.audit.trust import CHANGED, Judge
 from recompose.console import pluralize
-from recompose.errors import DamagedError, DataError, LineageError
+from recompose.errors import DamagedError, DataError
 from recompose.parts.cells import Cell, Table
 from recompose.tables.artifacts import build_table, draw, quoted_cells, reported_cells
 from recompose.tables.due import declaration_digest
 from recompose.tables.formats import CSV_COLUMNS, FORMATS, to_csv
 from recompose.tables.kinds import artifact_files, is_figure
-from recompose.tables.lineage import Lineage
+from recompose.tables.provenance import PROVENANCE
 from recompose.tables.stored_results import Recorded
 
 SCORES_ABSENT = "some results behind it are missing or not valid"
@@ -56,7 +56,7 @@ class ArtifactCheck(Judge):
 
     @cached_property
     def _files(self) -> list[str]:
-        """The names of its files, its lineage last."""
+        """The names of its files."""
         return artifact_files(self.paper, self.name)
 
     @cached_property
@@ -73,17 +73,13 @@ class ArtifactCheck(Judge):
 
     def _check_presence(self) -> Iterator[Finding]:
         """Find files that are missing, and a lineage that cannot be read."""
-        missing = [file for file in self._files if not (self.folder / file).is_file()]
-        for file in missing:
-            yield Finding.of("missing-file", self.place(file), "is missing")
+        for file in self._files:
+            if not (self.folder / file).is_file():
+                yield Finding.of("missing-file", self.place(file), "is missing")
         if self._has_lineage:
             return
-        if self._files[-1] not in missing:
-            try:
-                Lineage.read(self.folder / self._files[-1])
-            except LineageError as error:
-                code = "outdated" if error.state == "stale" else "unreadable"
-                yield Finding.of(code, self.place(self._files[-1]), str(error))
+        if (error := self.stored.published.faults.get(self.artifact)) is not None:
+            yield Finding.of("unreadable", self.provenance, str(error))
         yield Finding.of(UNCHECKED, self.artifact, "cannot be checked without its lineage")
 
     def _check_origin(self) -> Iterator[Finding]:
@@ -112,7 +108,7 @@ class ArtifactCheck(Judge):
 
     def _check_files(self) -> Iterator[Finding]:
         """Find files that were changed, where no cell in them was found."""
-        for file in self._files[:-1]:
+        for file in self._files:
             is_named = any(finding.place.startswith(self.place(file)) for finding in self.findings)
             if not is_named and not self._is_unchanged(file):
                 yield Finding.of("changed-file", self.place(file), CHANGED)
@@ -159,7 +155,7 @@ class ArtifactCheck(Judge):
             if column := _first_difference(*texts):
                 yield self._blame(key, column, *texts)
             elif key not in unknown and (why := _disagreement(self._cells.get(key), due.get(key))):
-                yield Finding.of(self._wrong_value, self.place(self._files[-1], key), why, cells=[key])
+                yield Finding.of(self._wrong_value, self.place(PROVENANCE, key), why, cells=[key])
 
     def _blame(self, key: Key, column: str, shown: Texts, expected: Texts) -> Finding:
         """Return what is wrong with a cell of a table's file.

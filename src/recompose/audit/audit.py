@@ -19,7 +19,7 @@ from recompose.papers.declaration import Paper
 from recompose.params.documents import read_document
 from recompose.programs import dvc
 from recompose.progress import say
-from recompose.tables.lineage import INDEX, MADE, ReportIndex
+from recompose.tables.provenance import MADE, PROVENANCE, Provenance, Values, provenance_text
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -83,29 +83,40 @@ def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
     return dict(cells)
 
 
-def check_beside(work: Workspace, published: PublishedLineage, due: Mapping[str, str]) -> Iterator[Finding]:
+def check_beside(
+    work: Workspace, published: PublishedLineage, due: Mapping[str, str], numbers: Values
+) -> Iterator[Finding]:
     """Check what belongs to no artifact: the page and the files beside it, and dvc.lock where no results are stored.
 
     Args:
         work: the workspace of the reports.
         published: the lineage of the reports.
         due: the text of each such file, as far as it is known what would be written now.
+        numbers: the metrics of evaluations.
     """
-    yield from _check_index(work, published, due)
+    yield from _check_index(work, published, due, numbers)
     if not any(map(work.store.is_complete, work.plan.of("evaluations"))):
         yield from check_lock(work.root)
 
 
-def _check_index(work: Workspace, published: PublishedLineage, due: Mapping[str, str]) -> Iterator[Finding]:
-    """Compare files with their digests in the index, and with what is due."""
+def _check_index(
+    work: Workspace, published: PublishedLineage, due: Mapping[str, str], numbers: Values
+) -> Iterator[Finding]:
+    """Compare files with their digests in provenance.json, and with what is due."""
+    place = f"{work.reports_place}/{PROVENANCE}"
     try:
-        written = ReportIndex.read(work.reports).files
+        provenance = Provenance.read(work.reports)
     except FileNotFoundError:
-        yield Finding.of("missing-file", f"{work.reports_place}/{INDEX}", "is missing")
+        yield Finding.of("missing-file", place, "is missing")
         return
     except LineageError as error:
-        yield Finding.of("unreadable", f"{work.reports_place}/{INDEX}", str(error))
+        yield Finding.of("unreadable", place, str(error))
         return
+    written = provenance.files
+    if due and not published.faults:
+        text = provenance_text(published.lineages, numbers, written, provenance.recipe)
+        if text != (work.reports / PROVENANCE).read_bytes().decode("utf-8", "replace"):
+            yield Finding.of("other-text", place, "has other metrics than scores give, or was written by other code")
     if not (work.reports / MADE).is_file():
         yield Finding.of("missing-file", f"{work.reports_place}/{MADE}", "is missing")
     elif published.records and not published.made:

@@ -11,7 +11,7 @@ from recompose.metric_cache import COST, MetricCache
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import RECORD, Record
 from recompose.recipes.records import remedy as store_remedy
-from recompose.tables.lineage import MADE
+from recompose.tables.provenance import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 

@@ -20,7 +20,8 @@ from recompose.recipes.plan import Recipe
 from recompose.tables.caveats import JUDGED_KINDS, Caveat, committed_since, find_caveats
 from recompose.tables.differing import differing
 from recompose.tables.due import planned_recipes
-from recompose.tables.lineage import MADE, Lineage
+from recompose.tables.lineage import Lineage
+from recompose.tables.provenance import MADE, PROVENANCE
 
 CHANGED = "was changed since it was written"
 Reasons = list[tuple[str, str]]  # state and reason
@@ -55,8 +56,14 @@ class Judge:
     def place(self, file: str, key: Key = ("", "", "", "")) -> str:
         """Return the place of one of its files, or of a cell in it."""
         _, view, row, column = key
-        path = f"{self.stored.work.reports_place}/{self.paper.name}/{file}"
+        folder = self.stored.work.reports_place
+        path = self.provenance if file == PROVENANCE else f"{folder}/{self.paper.name}/{file}"
         return " · ".join(part for part in (path, row, column, view) if part)
+
+    @property
+    def provenance(self) -> str:
+        """The place of its lineage."""
+        return f"{self.stored.work.reports_place}/{PROVENANCE}: {self.artifact}"
 
     def trust(self, cell: Cell) -> Trust:
         """Return the trust in a cell."""
@@ -135,8 +142,7 @@ class Judge:
         return {key for key, finding in self.conflicts.items() if finding.code == "rebuilt"}
 
     def _conflict(self, key: str) -> Finding | None:
-        on_disk, reports = self.stored.on_disk[key], self.stored.work.reports_place
-        place = f"{reports}/{self.artifact}.lineage.json"
+        on_disk, reports, place = self.stored.on_disk[key], self.stored.work.reports_place, self.provenance
         if self.lineage.records[key].digest != on_disk.digest:
             return Finding.of("edited-record", place, f"has another record of {key} than results/ has", key)
         content = self.stored.published.contents.get(self.artifact, {}).get(key)

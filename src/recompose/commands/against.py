@@ -7,6 +7,7 @@ word of their own, since they are measured again.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from statistics import stdev
 
@@ -22,7 +23,7 @@ from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
 from recompose.programs import git
 from recompose.recipes.records import LenientModel
-from recompose.tables.lineage import SUFFIX
+from recompose.tables.provenance import PROVENANCE
 from recompose.workspace import Workspace
 
 WORDS = IDENTICAL, COST, DIFFERENT, MISSING_THEN, MISSING_NOW = (
@@ -46,10 +47,16 @@ def spread_of(values: Sequence[float]) -> str:
     return f"spread of {len(values)} replicates: {stdev(values):.2g}" if len(values) > 1 else ""
 
 
-class _RevisionCells(LenientModel):
-    """The measured cells of a lineage; the rest of it may be of another version of the code."""
+class _ArtifactCells(LenientModel):
+    """The measured cells of an artifact; the rest of its lineage may be of another version of the code."""
 
     cells: list[Cell] = Field(default=[])
+
+
+class _RevisionCells(LenientModel):
+    """The artifacts of a provenance."""
+
+    artifacts: dict[str, _ArtifactCells] = Field(default={})
 
 
 @dataclass(frozen=True)
@@ -142,14 +149,14 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
     Raises:
         DiffError: no git repository, or no such revision.
     """
-    commit, cells = commit_of(reports, revision), list[ComparedCell]()
-    for paper in papers:
-        for name in paper.artifacts:
-            file = f"{paper.name}/{name}{SUFFIX}"
-            now = (reports / file).read_text(encoding="utf-8").strip() if (reports / file).exists() else ""
-            then, after = _text_at(reports, file, commit), _read_cells(now)
-            cells += compare_cells(f"{paper.name}/{name}", after if then == now else _read_cells(then), after)
-    return Comparison(revision, commit, cells)
+    commit, path = commit_of(reports, revision), reports / PROVENANCE
+    now = path.read_text(encoding="utf-8").strip() if path.exists() else ""
+    text = _text_at(reports, PROVENANCE, commit)
+    after = _read_cells(now)
+    then = after if text == now else _read_cells(text)
+    names = [f"{paper.name}/{name}" for paper in papers for name in paper.artifacts]
+    cells = (compare_cells(name, then.get(name, ()), after.get(name, ())) for name in names)
+    return Comparison(revision, commit, [*chain.from_iterable(cells)])
 
 
 def commit_of(folder: Path, revision: str) -> str:
@@ -173,12 +180,12 @@ def _text_at(reports: Path, file: str, commit: str) -> str:
         return ""
 
 
-def _read_cells(text: str) -> list[Cell]:
-    """Return the cells of a lineage with this text; none if it is none."""
+def _read_cells(text: str) -> dict[str, list[Cell]]:
+    """Return the cells of each artifact in a provenance with this text; none if it is none."""
     try:
-        return _RevisionCells.model_validate_json(text).cells
+        return {name: each.cells for name, each in _RevisionCells.model_validate_json(text).artifacts.items()}
     except ValidationError:
-        return []
+        return {}
 
 
 def compare_cells(artifact: str, then: Iterable[Cell], now: Iterable[Cell]) -> list[ComparedCell]:

@@ -6,8 +6,9 @@ from recompose.commands.places import find_paper, one_of
 from recompose.commands.summary import headline_number
 from recompose.papers.declaration import Paper
 from recompose.tables.artifacts import make_artifacts
-from recompose.tables.lineage import Lineage, lineage_path
+from recompose.tables.lineage import Lineage
 from recompose.tables.measured import ADJUSTED
+from recompose.tables.published import kept_lineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
@@ -28,7 +29,7 @@ def first_lines(work: Workspace, paper: Paper) -> Iterator[str]:
     with their intervals, and the path of the table.
     """
     place = f"{paper.name}/{paper.first_artifact}"
-    lineage = Lineage.read(lineage_path(work.reports / place))
+    lineage = Lineage.read(kept_lineage(work, place))
     if not paper.is_comparison:
         if number := headline_number(paper, lineage):
             yield f"{place}: {number}"

@@ -27,7 +27,7 @@ GROUPS = 4  # kinds of findings that are shown on one screen
 NAMED = 6  # places of a finding, and artifacts that are named
 FOLLOWED = "followed"  # the column of unchecked cells that follow from scores, or from the values of evaluations
 WORDS = {
-    FOLLOWED: "computed again and equal, from scores or else from values.json; what made these is not on this disk",
+    FOLLOWED: "computed again and equal, from scores or else from provenance.json; what made these is not on this disk",
     UNCHECKED: "not computed again; their files are as they were written",
 }
 
@@ -41,7 +41,7 @@ def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: boo
         full: show all findings, and the cells of each artifact instead of each paper.
         as_json: print JSON.
     """
-    published = PublishedLineage.read(work, papers)
+    published = PublishedLineage.read(work, papers, is_whole=True)
     gc.freeze()  # lineages live to the end as well
     return _show(audit_reports(work, papers, published), published, full=full, as_json=as_json)
 
@@ -57,7 +57,7 @@ def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
         say("a release holds scores; it does not hold the runs, features and images behind them")
         os.environ[PROFILE] = opened.release.profile
         work = Workspace(opened.root, is_trusted=False)
-        published = PublishedLineage.read(work, work.papers)
+        published = PublishedLineage.read(work, work.papers, is_whole=True)
         audited = audit_reports(work, work.papers, published)
         # an archive has no remote, and nothing is made or restored in it
         audited = replace(audited, everything=[replace(finding, remedy="") for finding in audited.everything])
@@ -69,7 +69,7 @@ def audit_reports(work: Workspace, papers: list[Paper], published: PublishedLine
     audited = audit(work, papers, published)
     if len(papers) < len(work.papers):
         return audited
-    beside = check_beside(work, published, _due_texts(work, published, audited))
+    beside = check_beside(work, published, _due_texts(work, published, audited), audited.numbers)
     return replace(audited, everything=[*audited.everything, *beside])
 
 
@@ -159,7 +159,7 @@ def _counts(audited: Audit, artifact: str) -> Counter[str]:
 
 def _outcome(audited: Audit) -> list[Part]:
     evaluations = f"{audited.recomputed} of {audited.evaluations} evaluations"
-    values = f", {audited.published} as in values.json, as their scores are not here" if audited.published else ""
+    values = f", {audited.published} as in provenance.json, as their scores are not here" if audited.published else ""
     runs = f"{evaluations} recomputed from their scores{values}, {audited.files} files read"
     if not audited.clean:
         by_state = Counter(finding.state for finding in audited.findings)

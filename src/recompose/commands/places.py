@@ -13,7 +13,6 @@ from recompose.errors import TraceError
 from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.params.mistakes import nearest
 from recompose.parts.cells import Cell
-from recompose.tables.lineage import SUFFIX, lineage_path
 from recompose.workspace import PROFILE, Workspace
 
 SHOWN = 12  # names that an error lists
@@ -33,10 +32,10 @@ def find_artifact(work: Workspace, name: str) -> str:
             the nearest one, or the remedy.
     """
     path = Path(name.removeprefix(f"{COMPARISONS}/"))
-    places = [lineage_path(place) for place in (work.root / path, path.absolute()) if place.name]
+    places = [place for place in (work.root / path, path.absolute()) if place.name]
     file = next((place for place in places if place.is_file()), places[0] if len(path.parts) > 2 else None)
     if file and file.resolve().parent.parent == work.reports.resolve():
-        return f"{file.resolve().parent.name}/{file.name.removesuffix(SUFFIX)}"
+        return f"{file.resolve().parent.name}/{file.name.partition('.')[0]}"
     if file:
         profile = file.resolve().parent.parent.name
         is_known = profile in work.params.profiles

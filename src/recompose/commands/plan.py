@@ -25,7 +25,7 @@ from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, tim
 from recompose.phases import KINDS, TRAINED, gpus_of
 from recompose.recipes.plan import Recipe
 from recompose.tables.due import artifact_recipe, due_counts, planned_recipes
-from recompose.tables.published import read_lineages
+from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
 MOST = 6  # names that a sentence lists
@@ -138,7 +138,7 @@ def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[tuple[st
     """Yield the artifacts with other inputs than before the edits, each with the number of its cells in the reports
     that have others, too.
     """
-    lineages = read_lineages(after.reports, after.papers)
+    lineages = PublishedLineage.read(after, after.papers).lineages
     for paper in after.papers:
         for name in paper.artifacts:
             key = f"{paper.name}/{name}"

@@ -6,7 +6,7 @@ The short answer is one screen; the full one names everything, and adds a tree o
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
 
@@ -19,7 +19,7 @@ from recompose.audit.stored import Stored, absent
 from recompose.commands.places import find_artifact, place_text
 from recompose.console import counted, first, line, print_json, print_line
 from recompose.digest import short
-from recompose.errors import LineageError, RecomposeError, TraceError
+from recompose.errors import RecomposeError, TraceError
 from recompose.metric_cache import MetricCache
 from recompose.palette import STATES
 from recompose.papers.declaration import CLAIMS, Paper
@@ -30,7 +30,8 @@ from recompose.recipes.plan import Recipe
 from recompose.recipes.records import Build, code_text, flat
 from recompose.tables.artifacts import reported_cells
 from recompose.tables.index import builds_of
-from recompose.tables.lineage import Lineage, lineage_path
+from recompose.tables.lineage import Lineage
+from recompose.tables.provenance import PROVENANCE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -47,7 +48,7 @@ class Artifact:
     title: str  # <paper>/<name>
     name: str
     paper: Paper
-    lineage: Lineage
+    published: PublishedLineage  # of this artifact alone
 
     @classmethod
     def read(cls, work: Workspace, title: str) -> "Artifact":
@@ -56,18 +57,21 @@ class Artifact:
         Raises:
             TraceError: no paper declares it, or its lineage is missing, or cannot be relied on.
         """
-        (folder, _, name), path = title.partition("/"), lineage_path(work.reports / title)
+        folder, _, name = title.partition("/")
         paper = next((paper for paper in work.declared if paper.name == folder and name in paper.artifacts), None)
         if paper is None:
             raise TraceError(f"no paper of the project declares {title}", code="unknown-artifact", place=title)
-        if not path.exists():
-            message = f"{path} is missing: it was not made here; `snakemake --cores all` makes it"
-            raise TraceError(message, code="missing-lineage", place=path)
-        try:
-            return cls(title, name, paper, Lineage.read(path))
-        except LineageError as error:
-            message = f"{path} is {error.state}: {error}; {REMEDIES[error.state]}"
-            raise TraceError(message, code=error.code, place=path) from None
+        published, place = PublishedLineage.read(work, [paper]), f"{work.reports_place}/{PROVENANCE}"
+        if title in published.lineages:
+            return cls(title, name, paper, replace(published, lineages={title: published.lineages[title]}))
+        if (error := published.faults.get(title)) is None:
+            message = f"{place} has no {title}: it was not made here; `snakemake --cores all` makes it"
+            raise TraceError(message, code="missing-lineage", place=place)
+        raise TraceError(f"{place} is {error.state}: {error}; {REMEDIES[error.state]}", code=error.code, place=place)
+
+    @property
+    def lineage(self) -> Lineage:
+        return self.published.lineages[self.title]
 
     @cached_property
     def printed(self) -> list[Cell]:
@@ -139,7 +143,7 @@ def show_trace(
 def trace(work: Workspace, artifact: Artifact, cell: Cell) -> TraceResult:
     """Trace a measured cell of an artifact, and verify every file behind it."""
     lineage = artifact.lineage
-    published = PublishedLineage.of(work, {artifact.title: lineage})
+    published = artifact.published
     builds, behind = builds_of(work, published), [*lineage.closure(cell.made_from)]
     beside = [peer for peer in lineage.cells if (peer.row, peer.benchmark) == (cell.row, cell.benchmark)]
     return TraceResult(

@@ -1,7 +1,7 @@
 """`verify`: runs of the reports are made again from nothing, in a folder of their own, and compared.
 
 The runs are drawn at random, all with the same probability. An evaluation of an untrained model counts as a run. Bytes
-are compared with the digests in the reports, and numbers with ``values.json``.
+are compared with the digests in the reports, and numbers with ``provenance.json``.
 """
 
 import os
@@ -37,7 +37,7 @@ from recompose.parts.cells import Cell
 from recompose.progress import be_quiet, say
 from recompose.recipes.locks import LOCKS
 from recompose.recipes.plan import Recipe, closure
-from recompose.tables.lineage import MADE
+from recompose.tables.provenance import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 

@@ -22,8 +22,8 @@ from recompose.tables.artifacts import ABOUT, reported_cells
 from recompose.tables.differing import ABSENT, differing, settings_of, value_text
 from recompose.tables.formats import ranks
 from recompose.tables.kinds import is_figure
-from recompose.tables.lineage import MADE
 from recompose.tables.measured import OVER_ROWS
+from recompose.tables.provenance import MADE
 from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tracks.track import Track
 

@@ -20,8 +20,8 @@ from recompose.tables.caveats import watermarks
 from recompose.tables.due import artifact_recipe, evaluations_of
 from recompose.tables.formats import FORMATS
 from recompose.tables.kinds import artifact_files, find_kind, is_figure
-from recompose.tables.lineage import Lineage, PlannedEvaluations, lineage_path
-from recompose.tables.published import write_contents
+from recompose.tables.lineage import Lineage, PlannedEvaluations
+from recompose.tables.published import kept_lineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks.measuring import function
 from recompose.tracks.track import Track
@@ -43,13 +43,13 @@ def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -
         stem = results.work.reports / paper.name / name
         say(f"{paper.name}/{name}", detail=True)
         cells = _make(results, paper, name, stem)
-        written = [stem.parent / file for file in artifact_files(paper, name)[:-1]]
+        written = [stem.parent / file for file in artifact_files(paper, name)]
         lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
         recipe = artifact_recipe(results.work, paper, name)
         made_by = {"recipe": recipe.digest, "declared": recipe.document["declared"]}
-        lineage.model_copy(update=made_by).write(lineage_path(stem))
         contents = {key: results.record(results.recipe(key)).content for key in lineage.records}
-        write_contents(results.work, f"{paper.name}/{name}", contents)
+        whole = lineage.model_copy(update={**made_by, "contents": contents})
+        whole.write(kept_lineage(results.work, f"{paper.name}/{name}"))
         missing |= {key for cell in cells for key in cell.missing}
     if missing:
         say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")

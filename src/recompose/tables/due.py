@@ -1,14 +1,14 @@
 """What artifacts, cells and the index need, and which of them are due: not there, or made from something else."""
 
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pydantic_core import from_json
 
 from recompose.digest import digest, sha256_file
 from recompose.errors import DamagedError, PlanError
-from recompose.files import Document, read_json
+from recompose.files import Document
 from recompose.papers.declaration import AGAINST, CLAIMS, FOREST, Paper
 from recompose.params.reference import json_schema
 from recompose.parts.cells import Cell
@@ -16,9 +16,10 @@ from recompose.parts.results import shared_replicates
 from recompose.recipes.fingerprint import ROOT
 from recompose.recipes.plan import Plan, Recipe
 from recompose.tables.kinds import artifact_files, find_kind
-from recompose.tables.lineage import INDEX, WRONG, lineage_path
+from recompose.tables.lineage import WRONG
 from recompose.tables.measured import OVER_ROWS, matches_by_seed
-from recompose.tables.published import read_contents
+from recompose.tables.provenance import PROVENANCE, Made
+from recompose.tables.published import newer_lineage
 from recompose.tracks import TRACKS
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace
@@ -126,30 +127,62 @@ def artifact_recipes(work: Workspace) -> dict[str, Recipe]:
 
 def due_counts(work: Workspace) -> dict[str, int]:
     """Return the number of artifacts of each paper that are to be made."""
-    recipes = artifact_recipes(work)
+    recipes, written = artifact_recipes(work), written_artifacts(work)
     return {
-        paper.name: sum(is_due(work, paper, name, recipes[f"{paper.name}/{name}"]) for name in paper.artifacts)
+        paper.name: sum(
+            is_due(work, paper, name, recipes[key], written.get(key))
+            for name in paper.artifacts
+            for key in [f"{paper.name}/{name}"]
+        )
         for paper in work.papers
     }
 
 
-def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
-    """Return true unless an artifact is there as its lineage says, made from this recipe and from what the store has
-    now.
+@dataclass(frozen=True)
+class WrittenArtifact:
+    """What an artifact was made from, and what was written."""
+
+    recipe: str
+    files: dict[str, str]
+    contents: dict[str, str]
+
+    @classmethod
+    def of(cls, entry: Document, contents: dict[str, str]) -> "WrittenArtifact":
+        return cls(entry["recipe"], entry["files"], contents)
+
+
+def written_artifacts(work: Workspace) -> dict[str, WrittenArtifact]:
+    """Return what the reports hold, as provenance.json and the jobs that made artifacts since say; what is not valid is
+    absent.
     """
-    if not all(map(work.store.is_complete, recipe.needs.values())):
+    made, written = Made.read(work.reports), dict[str, WrittenArtifact]()
+    with suppress(*WRONG):  # it is parsed alone: validating all of it takes seconds
+        entries = from_json((work.reports / PROVENANCE).read_bytes())["artifacts"]
+        written |= {name: WrittenArtifact.of(entry, made.contents(name)) for name, entry in entries.items()}
+    for paper in work.papers:
+        for name in (f"{paper.name}/{each}" for each in paper.artifacts):
+            with suppress(*WRONG):
+                if (path := newer_lineage(work, name)) is not None:
+                    entry = from_json(path.read_bytes())
+                    written[name] = WrittenArtifact.of(entry, entry["contents"])
+    return written
+
+
+def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe, written: WrittenArtifact | None) -> bool:
+    """Return true unless an artifact is there as it was written, from this recipe and from what the store has now."""
+    if (
+        written is None
+        or written.recipe != recipe.digest
+        or not all(map(work.store.is_complete, recipe.needs.values()))
+    ):
         return True
-    path = lineage_path(work.reports / paper.name / name)
     try:
-        lineage = from_json(path.read_bytes())  # several times as fast as the standard library
-        if lineage["recipe"] != recipe.digest:
-            return True
-        contents = read_contents(work, f"{paper.name}/{name}")
         # of data, those that it shows
-        needs = [need for need in recipe.needs.values() if need.kind == "evaluations" or need.key in contents]
-        is_same = (contents[need.key] == work.store.verify(need).content for need in needs)
-        written = {file: sha256_file(path.with_name(file)) for file in artifact_files(paper, name)[:-1]}
-        return lineage["files"] != written or not all(is_same)
+        needs = [need for need in recipe.needs.values() if need.kind == "evaluations" or need.key in written.contents]
+        is_same = (written.contents[need.key] == work.store.verify(need).content for need in needs)
+        folder = work.reports / paper.name
+        files = {file: sha256_file(folder / file) for file in artifact_files(paper, name)}
+        return written.files != files or not all(is_same)
     except (DamagedError, *WRONG):
         return True
 
@@ -157,8 +190,8 @@ def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe) -> bool:
 def is_page_due(work: Workspace) -> bool:
     """Return true unless the page and the files beside it are there as written, made from what they show now."""
     try:
-        index = read_json(work.reports / INDEX)
-        written = {name: sha256_file(work.reports / name) for name in index["files"]}
-        return not (written == index["files"] and index["recipe"] == index_recipe(work).digest)
+        document = from_json((work.reports / PROVENANCE).read_bytes())
+        written = {name: sha256_file(work.reports / name) for name in document["files"]}
+        return not (written == document["files"] and document["recipe"] == index_recipe(work).digest)
     except WRONG:
         return True

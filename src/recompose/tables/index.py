@@ -20,7 +20,7 @@ from recompose.tables.artifacts import build_table
 from recompose.tables.due import index_recipe
 from recompose.tables.formats import escape_markdown, measured_part
 from recompose.tables.kinds import find_kind, is_figure
-from recompose.tables.lineage import VALUES, Made, ReportIndex, values_text
+from recompose.tables.provenance import PROVENANCE, Made, provenance_text
 from recompose.tables.published import PublishedLineage, headline_cells
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
@@ -39,7 +39,6 @@ def index_texts(results: StoredResults, published: PublishedLineage) -> dict[str
         README: readme(results),
         **{f"{paper.name}/{README}": paper_readme(results, paper) for paper in results.work.papers},
         METRICS: metrics_json(results),
-        VALUES: values_text(values_of(results, published)),
         **{file: text for track in results.plan.tracks for file, text in results.tracks[track].plots(results).items()},
         PARAMETERS: reference(schema),
         SCHEMA: json.dumps(schema, indent=2) + "\n",
@@ -47,7 +46,7 @@ def index_texts(results: StoredResults, published: PublishedLineage) -> dict[str
 
 
 def write_index(results: StoredResults, published: PublishedLineage, page: str) -> None:
-    """Write the page, the files beside it, the index of all these, and the build info.
+    """Write the page, the files beside it, the provenance of all these, and the build info.
 
     Args:
         results: of the workspace.
@@ -57,9 +56,11 @@ def write_index(results: StoredResults, published: PublishedLineage, page: str) 
     reports, texts = results.work.reports, {PAGE: page, **index_texts(results, published)}
     for name, text in texts.items():
         write_text(reports / name, text)
-    written = {name: sha256_file(reports / name) for name in texts}
-    ReportIndex(files=written, recipe=index_recipe(results.work).digest).write(reports)
-    Made.of(published.made, published.contents, values_of(results, published)).write(reports)
+    files, values = {name: sha256_file(reports / name) for name in texts}, values_of(results, published)
+    Made.of(published.made, published.contents, values).write(reports)
+    # last: lineages that are kept later are of artifacts that were made since
+    text = provenance_text(published.lineages, values, files, index_recipe(results.work).digest)
+    write_text(reports / PROVENANCE, text)
 
 
 def builds_of(work: Workspace, published: PublishedLineage) -> dict[str, Build]:

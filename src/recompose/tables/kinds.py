@@ -64,6 +64,5 @@ def is_figure(paper: Paper, name: str) -> bool:
 
 
 def artifact_files(paper: Paper, name: str) -> list[str]:
-    """Return the files of an artifact, without its paper's folder; the last one is its lineage."""
-    endings = ("svg", "png", "csv") if is_figure(paper, name) else FORMATS
-    return [*(f"{name}.{ending}" for ending in endings), f"{name}.lineage.json"]
+    """Return the files of an artifact, without its paper's folder."""
+    return [f"{name}.{ending}" for ending in (("svg", "png", "csv") if is_figure(paper, name) else FORMATS)]

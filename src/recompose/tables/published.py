@@ -6,20 +6,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from recompose.digest import sha256_file
 from recompose.errors import LineageError
-from recompose.files import read_json, write_json
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import Build
-from recompose.tables.lineage import SUFFIX, WRONG, Contents, Lineage, Made, lineage_path, read_values
+from recompose.tables.lineage import WRONG, Lineage, wrong_lineage
+from recompose.tables.provenance import PROVENANCE, Made, Provenance
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
-CONTENTS = "contents"  # the folder below results/ with what each artifact was made from
+KEPT = "lineages"  # the folder below results/ with the lineage of each artifact that was made here
 
 
 def headline_cells(paper: Paper, cells: Iterable[Cell]) -> dict[str, Cell]:
@@ -37,14 +35,30 @@ def headline_cells(paper: Paper, cells: Iterable[Cell]) -> dict[str, Cell]:
     }
 
 
-def read_lineages(reports: Path, papers: Iterable[Paper]) -> dict[str, Lineage]:
-    """Read every valid lineage of papers in a folder of reports, by ``<paper>/<artifact>``."""
-    lineages = {}
-    for paper in papers:
-        for name in paper.artifacts:
-            with suppress(LineageError):
-                lineages[f"{paper.name}/{name}"] = Lineage.read(reports / paper.name / f"{name}{SUFFIX}")
-    return lineages
+def kept_lineage(work: Workspace, artifact: str) -> Path:
+    """Return the file in which the job that makes an artifact keeps its lineage for the page."""
+    return work.results / KEPT / work.reports.name / f"{artifact}.json"
+
+
+def newer_lineage(work: Workspace, artifact: str) -> Path | None:
+    """Return the file of a lineage that was kept after provenance.json was written; None if there is none."""
+    path, published = kept_lineage(work, artifact), work.reports / PROVENANCE
+    if not path.is_file():
+        return None
+    is_newer = not published.is_file() or path.stat().st_mtime_ns > published.stat().st_mtime_ns
+    return path if is_newer else None
+
+
+def _newer_lineages(work: Workspace, names: Iterable[str]) -> dict[str, Lineage]:
+    """Return the lineages of artifacts that were made after the page was, and whose files are as they say."""
+    newer: dict[str, Lineage] = {}
+    for name in names:
+        with suppress(LineageError, *WRONG):
+            if (path := newer_lineage(work, name)) is not None:
+                lineage, folder = Lineage.read(path), (work.reports / name).parent
+                if all(sha256_file(folder / file) == sha256 for file, sha256 in lineage.files.items()):
+                    newer[name] = lineage
+    return newer
 
 
 @dataclass(frozen=True)
@@ -55,18 +69,37 @@ class PublishedLineage:
     made: dict[str, Build] = field(default_factory=dict)  # key -> when, where, from which sources, with which content
     values: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics
     contents: dict[str, dict[str, str]] = field(default_factory=dict)  # artifact -> key -> the content it was made from
+    faults: dict[str, LineageError] = field(default_factory=dict)  # artifact -> why its lineage is none
 
     @classmethod
-    def read(cls, work: Workspace, papers: Iterable[Paper]) -> "PublishedLineage":
-        """Read every valid lineage of papers in the folder of reports; the audit reports the invalid ones."""
-        return cls.of(work, read_lineages(work.reports, papers))
+    def read(cls, work: Workspace, papers: Iterable[Paper], *, is_whole: bool = False) -> "PublishedLineage":
+        """Read every valid lineage of papers in provenance.json, and those of artifacts that were made since.
 
-    @classmethod
-    def of(cls, work: Workspace, lineages: dict[str, Lineage]) -> "PublishedLineage":
-        """Return these lineages with what the reports hold of how everything behind them was made."""
-        made = Made.read(work.reports)
-        contents = {name: read_contents(work, name, made) for name in lineages}
-        return cls(lineages, made.builds, read_values(work.reports, made), contents)
+        Args:
+            work: the workspace of the reports.
+            papers: the papers.
+            is_whole: provenance.json alone counts, as what people get; the audit reports what is wrong with it.
+        """
+        names = [f"{paper.name}/{name}" for paper in papers for name in paper.artifacts]
+        made, place = Made.read(work.reports), f"{work.reports_place}/{PROVENANCE}"
+        try:
+            provenance = Provenance.read(work.reports)
+            values, (lineages, faults) = provenance.values, provenance.lineages(place)
+        except FileNotFoundError:
+            values, lineages, faults = {}, {}, {}
+        except (LineageError, ValueError) as error:
+            values, lineages, faults = {}, {}, dict.fromkeys(names, wrong_lineage(error, place))
+        contents = {name: made.contents(name) for name in lineages}
+        if not is_whole:
+            newer = _newer_lineages(work, names)
+            lineages, contents = lineages | newer, contents | {name: each.contents for name, each in newer.items()}
+        return cls(
+            {name: lineages[name] for name in names if name in lineages},
+            made.builds,
+            {key: metrics | made.costs.get(key, {}) for key, metrics in values.items()},
+            contents,
+            faults,
+        )
 
     @cached_property
     def records(self) -> dict[str, Recipe]:
@@ -105,26 +138,3 @@ class PublishedLineage:
             for dependent, record in self.records.items()
             if digest in (need.digest for need in record.needs.values())
         ]
-
-
-def write_contents(work: Workspace, artifact: str, contents: dict[str, str]) -> None:
-    """Keep the contents that an artifact was made from, after its lineage was written."""
-    lineage = sha256_file(lineage_path(work.reports / artifact))
-    write_json(_contents_path(work, artifact), {"lineage": {"sha256": lineage}, "contents": contents})
-
-
-def read_contents(work: Workspace, artifact: str, made: Made | None = None) -> dict[str, str]:
-    """Return the digest of each content that an artifact was made from: as kept with its present lineage, otherwise as
-    the reports hold it; none where it is not known.
-    """
-    try:
-        kept = TypeAdapter(Contents).validate_python(read_json(_contents_path(work, artifact)))
-        if kept["lineage"]["sha256"] == sha256_file(lineage_path(work.reports / artifact)):
-            return kept["contents"]
-    except WRONG:
-        pass
-    return (made or Made.read(work.reports)).contents(artifact)
-
-
-def _contents_path(work: Workspace, artifact: str) -> Path:
-    return work.results / CONTENTS / work.reports.name / f"{artifact}.json"

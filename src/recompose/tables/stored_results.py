@@ -10,7 +10,8 @@ from recompose.metric_cache import MetricCache
 from recompose.parts.results import Results
 from recompose.recipes.plan import NOTHING, Plan, Recipe
 from recompose.recipes.records import Build, Record
-from recompose.tables.lineage import Lineage, Values
+from recompose.tables.lineage import Lineage
+from recompose.tables.provenance import Values
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 

@@ -6,7 +6,7 @@ Reading the graph writes and measures nothing.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from recompose.costs import CostEstimate, Costs
 from recompose.papers.declaration import Paper
 from recompose.phases import gpus_of, passes, threads_of
 from recompose.recipes.plan import Recipe, closure
-from recompose.tables.due import artifact_recipes, is_due, is_page_due
+from recompose.tables.due import artifact_recipes, is_due, is_page_due, written_artifacts
 from recompose.tables.kinds import is_figure
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -244,7 +244,11 @@ def _is_large(need: Recipe) -> bool:
 
 
 def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") -> dict[str, ArtifactJob]:
-    artifacts: dict[str, ArtifactJob] = {}
+    artifacts, written = dict[str, ArtifactJob](), cache(partial(written_artifacts, work))
+
+    def is_due_now(paper: Paper, name: str, recipe: Recipe) -> bool:
+        return is_due(work, paper, name, recipe, written().get(recipe.name))
+
     for paper in work.papers:
         for name, declared in paper.artifacts.items():
             recipe = recipes[f"{paper.name}/{name}"]
@@ -252,6 +256,6 @@ def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") 
                 declared.caption,
                 is_figure(paper, name),
                 (*needs.of(recipe), *needs.behind(recipe)),  # its lineage describes all that is behind it
-                partial(is_due, work, paper, name, recipe),
+                partial(is_due_now, paper, name, recipe),
             )
     return artifacts
