@@ -144,7 +144,7 @@ def test_evaluations_are_those_of_names_and_of_a_track_that_is_planned() -> None
         ("profiles.large.trainer.threads", 2, "learning", "seeing"),
         ("profiles.large.trainer.accelerator", "auto", "learning", "seeing"),
         ("profiles.large.trainer.arithmetic", "native", "learning", "seeing"),
-        ("profiles.large.trainer.devices", 2, "learning", "seeing"),
+        ("profiles.large.trainer.devices", 2, "learning", "learning"),
         ("profiles.large.czsl.other_backbone", None, "", ""),
         ("czsl.feasibility.prompt", "a picture of {name}", "", "seeing"),
         ("czsl.methods.csp.per_dataset.mit-states.training.lr", 6e-5, "", ""),

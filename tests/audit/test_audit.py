@@ -15,11 +15,12 @@ from recompose.audit.stored import Stored
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_text
 from recompose.parts.cells import Cell
-from recompose.tables.lineage import VALUES, Lineage, Made, ReportIndex, read_values, values_text
+from recompose.tables.lineage import Lineage
+from recompose.tables.provenance import PROVENANCE, Provenance, provenance_text
 from recompose.tables.published import PublishedLineage
+from tests.audit.invented import correct_artifact, edit_artifact, edit_provenance
 from tests.audit.worlds import (
     CELL,
-    LINEAGE,
     MADE_FROM_EVALUATIONS,
     PAPERS_LOADED,
     SHOWN,
@@ -108,7 +109,7 @@ def test_edited_numbers_of_a_figure_are_found_where_it_is_drawn_again(root: Path
     ((number, line),) = ((number, line) for number, line in enumerate(lines, start=1) if line.endswith(",1.5873"))
     other = line.replace("1.5873", "9.5873")
     replace_once(path, line, other)
-    correct(path.with_suffix(".lineage.json"), path.name)
+    correct_artifact(root / "reports/smoke", "msci/figure-curves", path.name)
     found = audited(root)
     why = f"line {number} shows {other}; its runs give {line}"
     assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.csv", why)]
@@ -145,8 +146,7 @@ def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
     """The same nonsense in every kind of file: each is named, and the others are still checked."""
     content = text.encode("utf-8", errors="surrogateescape")
     inside = [evaluations_of(root)[0] / "record.json", index_of(root) / "content.json"]
-    names = ("msci/table-2.lineage.json", "msci/table-3.csv", "msci/figure-curves.csv")
-    names = (*names, "duplex/table-1.md", "index.json")
+    names = ("msci/table-3.csv", "msci/figure-curves.csv", "duplex/table-1.md")
     for path in (*inside, *(root / "reports/smoke" / name for name in names)):
         path.write_bytes(content)
     found = audited(root)
@@ -154,6 +154,9 @@ def test_nonsense_anywhere_is_found_and_no_error(root: Path, text: str) -> None:
     assert places >= {path.relative_to(root).as_posix() for path in inside}
     assert places >= {f"reports/smoke/{name}" for name in names}
     assert "reports/smoke/duplex/table-3.csv" not in places
+    (root / "reports/smoke/provenance.json").write_bytes(content)
+    found = audited(root)
+    assert "reports/smoke/provenance.json" in {place.partition(": ")[0] for _, place, _ in findings(found)}
 
 
 # files of results whose records, too, were forged
@@ -169,7 +172,7 @@ def test_nonsense_in_scores_is_found_where_every_record_was_made_to_agree(root: 
         made["results"][key]["files"]["scores.safetensors"] = files["scores.safetensors"]
 
     edit_json(root / "reports/smoke/made.json", agree)
-    shutil.rmtree(root / "results/contents")
+    shutil.rmtree(root / "results/lineages")
     ((state, place, why),) = findings(audited(root))
     assert (state, place) == ("tampered", f"results/{key}")
     assert why.startswith("its scores cannot be read: ")
@@ -201,10 +204,11 @@ def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> No
 
 
 def test_edited_values_are_found_in_a_clone_and_nothing_follows_from_them(clone: Path) -> None:
-    values = clone / "reports/smoke/values.json"
-    values.write_text(values.read_text().replace("0.", "0.1", 1))
+    path = clone / "reports/smoke/provenance.json"
+    head, metrics = path.read_text().split('"metrics": ', 1)
+    path.write_text(f'{head}"metrics": {metrics.replace("0.", "0.1", 1)}')
     found = audited(clone)
-    assert findings(found) == [("tampered", "reports/smoke/values.json", "was changed since it was written")]
+    assert findings(found) == [("tampered", "reports/smoke/provenance.json", "was changed since it was written")]
     assert not any(map(found.followed, found.states))
     unchecked = found.unchecked
     for name in MADE_FROM_EVALUATIONS:
@@ -219,9 +223,7 @@ def test_values_are_read_as_they_were_written(tmp_path: Path) -> None:
         "evaluations/a": {"a": 0.1, "b": 2.0, "cost/seconds": 5.0},
         "evaluations/b": {"a": 1e-9, "nothing": math.nan, "b": -1.0},
     }
-    write_text(tmp_path / VALUES, values_text(values))
-    ReportIndex(files={VALUES: sha256_file(tmp_path / VALUES)}).write(tmp_path)
-    assert read_values(tmp_path, Made()) == {
+    assert Provenance.parse(provenance_text({}, values, {}, "")).values == {
         "evaluations/a": {"a": 0.1, "b": 2.0},
         "evaluations/b": {"a": 1e-9, "b": -1.0},
         "evaluations/c": {"b": 1 / 3},
@@ -239,25 +241,23 @@ def test_a_number_that_differs_in_its_last_digits_is_found(chance: Project) -> N
         for cell in lineage["cells"]:
             cell["values"] = shifted(cell["values"])
 
-    def shift_metrics(groups: Any) -> None:
-        for group in groups:
+    def shift_metrics(document: Any) -> None:
+        for group in document["metrics"]:
             group["evaluations"] = {key: shifted(values) for key, values in group["evaluations"].items()}
 
-    edit_json(chance.root / LINEAGE, shift_cells)
-    edit_json(reports / VALUES, shift_metrics)
-    correct(reports / "index.json", VALUES)
+    edit_artifact(reports, TABLE, shift_cells)
+    edit_provenance(reports, shift_metrics)
     assert {finding.code for finding in audited(chance.root).findings} == {"edited-value", "other-text"}
 
 
 @pytest.mark.parametrize("text", ["not JSON", "infinite"])
 def test_published_values_that_are_none_are_found(chance: Project, text: str) -> None:
     reports = chance.root / "reports/smoke"
-    groups = read_json(reports / VALUES)
-    for group in groups:
+    document = read_json(reports / PROVENANCE)
+    for group in document["metrics"]:
         group["evaluations"] = {key: [math.inf for _ in values] for key, values in group["evaluations"].items()}
-    (reports / VALUES).write_text(json.dumps(groups) if text == "infinite" else text)
-    correct(reports / "index.json", VALUES)
-    assert {finding.code for finding in audited(chance.root).findings} == {"other-text"}
+    (reports / PROVENANCE).write_text(json.dumps(document) if text == "infinite" else text)
+    assert {finding.code for finding in audited(chance.root).findings} == {"unreadable"}
 
 
 def test_an_edited_cell_is_found_in_a_clone(clone: Path) -> None:

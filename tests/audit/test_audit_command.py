@@ -15,7 +15,8 @@ from recompose.commands.audit import show_findings
 from recompose.main import app
 from recompose.parts.cells import Cell
 from recompose.recipes.plan import Recipe
-from recompose.tables.lineage import MADE, Lineage, Made
+from recompose.tables.lineage import Lineage
+from recompose.tables.provenance import MADE, Made
 from recompose.tables.published import PublishedLineage
 from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of
 from tests.conftest import Project

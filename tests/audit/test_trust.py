@@ -16,15 +16,16 @@ from recompose.audit.trust import Judge, changes
 from recompose.digest import sha256_file
 from recompose.files import write_text
 from recompose.papers.declaration import Artifact, Paper
+from recompose.phases import KINDS
 from recompose.recipes.plan import Plan, Recipe, TrackPlan
 from recompose.recipes.records import Record
 from recompose.recipes.store import Store
 from recompose.tables import caveats
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.caveats import MAX_KEYS
-from recompose.tables.lineage import Made
 from recompose.tables.measured import OVER_ROWS
-from recompose.tables.published import PublishedLineage
+from recompose.tables.provenance import Made
+from recompose.tables.published import PublishedLineage, kept_lineage
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from tests.audit.worlds import edit_json
@@ -106,7 +107,7 @@ class World:
         Made.of(builds, PublishedLineage.read(self, [PAPER]).contents, {}).write(self.reports)  # type: ignore[arg-type]
 
     def edit_lineage(self, artifact: str, edit: Callable[[Any], object]) -> None:
-        edit_json(self.reports / f"{artifact}.lineage.json", edit)
+        edit_json(kept_lineage(self, artifact), edit)  # type: ignore[arg-type]
 
     def judge(self, artifact: str = TABLE) -> Judge:
         stored = Stored(self, PublishedLineage.read(self, [PAPER]))  # type: ignore[arg-type]
@@ -160,7 +161,8 @@ def test_the_worst_of_states_counts() -> None:
 def test_what_is_not_on_this_disk_is_not_checked(world: World) -> None:
     shutil.rmtree(world.store.folder(world.first()))
     assert world.states() == ["unchecked", "current"]
-    shutil.rmtree(world.results)
+    for kind in KINDS:
+        shutil.rmtree(world.results / kind, ignore_errors=True)
     assert world.states() == ["unchecked"] * 2
     assert len(world.verdicts()[0].why) == 5  # two evaluations, two runs and the data
 

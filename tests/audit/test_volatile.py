@@ -9,11 +9,11 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from recompose.digest import sha256_file
-from recompose.files import write_json
+from recompose.files import write_json, write_text
 from recompose.tables.artifacts import make_artifacts
-from recompose.tables.due import artifact_recipe, is_due
+from recompose.tables.due import artifact_recipe, is_due, written_artifacts
 from recompose.tables.kinds import artifact_files
-from recompose.tables.published import write_contents
+from recompose.tables.published import kept_lineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 from tests.audit.worlds import (
@@ -50,7 +50,7 @@ def everything(reports: Path) -> dict[str, bytes]:
 
 
 MADE = "made.json"
-SHOWN = {MADE, "index.html", "index.json"}  # the page shows digests, and the index has that of the page
+SHOWN = {MADE, "index.html", "provenance.json"}  # the page shows digests, and the provenance has that of the page
 
 
 @pytest.fixture(scope="module")
@@ -93,12 +93,14 @@ def test_an_artifact_that_is_older_than_a_rebuilt_result_is_stale_and_due(root: 
     remake_index(work)
     for kept in (True, False):
         if not kept:
-            shutil.rmtree(root / "results/contents")
+            shutil.rmtree(root / "results/lineages")
         found = audited(root)
         assert set(found.states["msci/table-2"].values()) == {"current"}
         assert "stale" in found.states["msci/table-3"].values()
         assert ("stale", f"results/evaluations/{folder.name}", REBUILT) in findings(found)
-        due = {name: is_due(Workspace(root), czsl[0], name, artifact_recipe(work, czsl[0], name)) for name in DUE}
+        again, written = Workspace(root), written_artifacts(Workspace(root))
+        recipes = {name: artifact_recipe(work, czsl[0], name) for name in DUE}
+        due = {name: is_due(again, czsl[0], name, of, written.get(of.name)) for name, of in recipes.items()}
         assert due == DUE
 
 
@@ -107,15 +109,15 @@ def test_a_table_of_data_is_due_once_the_data_is_indexed_anew_with_another_resul
     recipe, name = artifact_recipe(work, paper, "table-1"), "msci/table-1"
     assert {need.kind for need in recipe.needs.values()} == {"data"}
     complete(work, recipe.needs.values())
-    *files, lineage = (work.reports / "msci" / file for file in artifact_files(paper, "table-1"))
-    lineage.parent.mkdir(parents=True)
+    files = [work.reports / "msci" / file for file in artifact_files(paper, "table-1")]
     for file in files:
-        file.touch()
-    write_json(lineage, {"recipe": recipe.digest, "files": {file.name: sha256_file(file) for file in files}})
+        write_text(file, "")
     contents = {need.key: work.store.record(need).content for need in recipe.needs.values()}
-    write_contents(work, name, contents)
-    assert not is_due(work, paper, "table-1", recipe)
+    made_from = {"recipe": recipe.digest, "contents": contents}
+    write_json(kept_lineage(work, name), {**made_from, "files": {file.name: sha256_file(file) for file in files}})
+    written = written_artifacts(work)[name]
+    assert not is_due(work, paper, "table-1", recipe, written)
     folder = work.results / min(contents)
     (folder / "labels.json").write_text("[]")
     correct(folder / "record.json", "labels.json")
-    assert is_due(Workspace(tmp_path), paper, "table-1", recipe)
+    assert is_due(Workspace(tmp_path), paper, "table-1", recipe, written)

@@ -28,6 +28,7 @@ from recompose.tables.index import builds_of, write_index
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
+from tests.audit.invented import correct_artifact, edit_artifact, edit_provenance
 from tests.configuration import GONE, edit, parameters
 from tests.conftest import Project
 
@@ -231,7 +232,7 @@ def other_declaration(root: Path, patch: pytest.MonkeyPatch) -> None:
 PAGE = ("README.md", "metrics.json", "curves.csv", "index.html")  # and what is beside it
 TABLE, COLUMN = "msci/table-2", "shapes-pairs S"
 REPORTS = "reports/smoke"
-CSV, LINEAGE, MADE = f"{REPORTS}/{TABLE}.csv", f"{REPORTS}/{TABLE}.lineage.json", f"{REPORTS}/made.json"
+CSV, LINEAGE, MADE = f"{REPORTS}/{TABLE}.csv", f"{REPORTS}/provenance.json: {TABLE}", f"{REPORTS}/made.json"
 CELL = f"{CSV} · chance · shapes-pairs S · exact"
 LINE, REST = "chance,shapes-pairs S,measured,exact,0.8 ± 1.1,0.793651", ",1.12239,2,,\n"
 BETTER = "chance,shapes-pairs S,measured,exact,9.9 ± 1.1,9.9"
@@ -266,19 +267,23 @@ def cut(root: Path, *, name: str, number: int = 0) -> None:
     os.truncate(path, path.stat().st_size - 40)
 
 
+def improve_lineage(root: Path) -> None:
+    edit_artifact(root / REPORTS, TABLE, improve)
+
+
 def edit_csv(root: Path, old: str = LINE, new: str = BETTER, *, lineage: bool = False, digest: bool = True) -> None:
     """Edit a table, its lineage or the digest there, too."""
     replace_once(root / CSV, old, new)
     if lineage:
-        edit_json(root / LINEAGE, improve)
+        improve_lineage(root)
     if digest:
-        correct(root / LINEAGE, "table-2.csv")
+        correct_artifact(root / REPORTS, TABLE, "table-2.csv")
 
 
 def empty_csv(root: Path, lines: int) -> None:
     text = (root / CSV).read_text().splitlines(keepends=True)[:lines]
     (root / CSV).write_text("".join(text))
-    correct(root / LINEAGE, "table-2.csv")
+    correct_artifact(root / REPORTS, TABLE, "table-2.csv")
 
 
 def edit_reported(root: Path) -> None:
@@ -287,12 +292,13 @@ def edit_reported(root: Path) -> None:
 
 def edit_other(values: dict[str, Any], root: Path) -> None:
     """Edit the lineage of another table."""
-    edit_json(root / OTHER_LINEAGE, lambda lineage: edit(lineage, values))
+    edit_artifact(root / REPORTS, OTHER, lambda lineage: edit(lineage, values))
 
 
 def edit_lineage(root: Path, **parts: Any) -> None:
     """Edit the record of an evaluation in the lineage of a table."""
-    edit_json(root / LINEAGE, lambda lineage: lineage["records"][key_of(first_of(root))].update(parts))
+    key = key_of(first_of(root))
+    edit_provenance(root / REPORTS, lambda document: document["recipes"][key].update(parts))
 
 
 def edit_made(root: Path, **parts: Any) -> None:
@@ -344,8 +350,16 @@ def deny_dirty(root: Path, patch: Patch, *, record: bool) -> None:
 
 def invent_cell(root: Path) -> None:
     """Add a cell to a lineage that its table does not show."""
-    invented = {"row": "MSCI", "made_from": [], "names": [], "missing": []}
-    edit_json(root / LINEAGE, lambda lineage: lineage["cells"].append({**lineage["cells"][0], **invented}))
+
+    def edit(lineage: Any) -> None:
+        cell = {name: value for name, value in lineage["cells"][0].items() if name not in ("made_from", "names")}
+        lineage["cells"].append({**cell, "row": "MSCI"})
+
+    edit_artifact(root / REPORTS, TABLE, edit)
+
+
+def lose_lineage(root: Path) -> None:
+    edit_provenance(root / REPORTS, lambda document: document["artifacts"].pop(OTHER))
 
 
 def lose_seed(root: Path) -> None:
@@ -363,7 +377,8 @@ def edit_page(root: Path, *, name: str, digest: bool) -> None:
     path = root / REPORTS / name
     path.write_text(path.read_text().replace("chance", "magic"))
     if digest:
-        correct(root / REPORTS / "index.json", name)
+        digest = sha256_file(root / REPORTS / name)
+        edit_provenance(root / REPORTS, lambda document: document["files"].update({name: digest}))
 
 
 def remove(root: Path, *, name: str) -> None:
@@ -381,8 +396,8 @@ ALL_TAMPERED = all_of("tampered", SHOWN) | {"duplex/table-13": {"tampered": 10, 
 ALL_STALE = all_of("stale", SHOWN) | {"duplex/table-13": {"stale": 10, "unchecked": 30}}
 ONE, EVERY = {TABLE: {"tampered": 1}}, {TABLE: {"tampered": 8}}
 EVERYTHING = all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
-OTHER, UNREAD = "msci/table-3.lineage.json", {"msci/table-3": {"gone": 4}}
-OTHER_LINEAGE, UNKNOWN = f"{REPORTS}/{OTHER}", {"cells.0.made_from": ["evaluations/000000000000"]}
+OTHER, UNREAD = "msci/table-3", {"msci/table-3": {"gone": 4}}
+OTHER_LINEAGE, UNKNOWN = f"{REPORTS}/provenance.json: {OTHER}", {"cells.0.made_from": ["evaluations/000000000000"]}
 INVENTED = ("edited-value", f"{LINEAGE} · MSCI · {COLUMN} · exact"), ("other-recipe", f"{TABLE} · MSCI (1 cell)")
 IN_LINEAGE = f"{LINEAGE} · chance · shapes-pairs S · exact"
 SHOW_CLIP = [*MADE_FROM_EVALUATIONS, "msci/one-scale"]
@@ -403,7 +418,8 @@ CHANGED, BOTH = at("changed-file", SCORES[0]), at("changed-file", *SCORES)
 SAMPLES, CONTENT = (at("changed-file", f"results/{{index}}/{name}") for name in ("samples.csv", "content.json"))
 PAIRS, CURVES_GONE = at("changed-file", "results/{other}/pairs.json"), at("missing-file", f"{REPORTS}/curves.csv")
 VALUE, UNREADABLE, BROKEN = at("edited-value", CELL), at("unreadable", CSV), at("unreadable", OTHER_LINEAGE)
-RENAMED, EDITED = at("renamed", LINEAGE), at("edited-record", "results/{first}/record.json")
+RENAMED = at("renamed", *(f"{REPORTS}/provenance.json: {name}" for name in MADE_FROM_EVALUATIONS))
+EDITED = at("edited-record", "results/{first}/record.json")
 REBUILT, REBUILT_INDEX = at("rebuilt", "results/{first}"), at("rebuilt", "results/{index}", "results/{first}")
 FORGED_INDEX = (*at("edited-record", "results/{index}/record.json"), *REBUILT)
 PICTURED = at("changed-file", f"{REPORTS}/{PICTURE}")
@@ -461,14 +477,14 @@ WORLDS = [
     world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "current", at("other-text", CSV)),
     world("table empty", lambda r: empty_csv(r, 0), "tampered", UNREADABLE, EVERY),
     world("table with its header alone", lambda r: empty_csv(r, 1), "tampered", UNREADABLE, EVERY),
-    world("lineage edited", lambda r: edit_json(r / LINEAGE, improve), "tampered", at("edited-value", IN_LINEAGE), ONE),
+    world("lineage edited", improve_lineage, "tampered", at("edited-value", IN_LINEAGE), ONE),
     world("cell in a lineage alone", invent_cell, "current", INVENTED, ONE),
-    world("lineage gone", partial(remove, name=OTHER), "current", at("missing-file", OTHER_LINEAGE), UNREAD),
+    world("lineage gone", lose_lineage, "current", at("missing-file", OTHER_LINEAGE), UNREAD),
     world("lineage without a text", partial(edit_other, {"cells.0.text": GONE}), "current", BROKEN, UNREAD),
-    world("lineage without records", partial(edit_other, {"records": []}), "current", BROKEN, UNREAD),
+    world("lineage without code", partial(edit_other, {"metric_code": "0" * 12}), "current", BROKEN, UNREAD),
     world("lineage of unknown evaluations", partial(edit_other, UNKNOWN), "current", BROKEN, UNREAD),
     world("lineage without a plan", partial(edit_other, {"asked": []}), "current", BROKEN, UNREAD),
-    world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "stale", RENAMED, {TABLE: {"stale": 8}}),
+    world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "stale", RENAMED, STALE),
     world("printed value edited", edit_reported, "tampered", at("edited-value", OF_PAPER), EVERY),
     world("other file", partial(append, name=MARKDOWN), "tampered", at("changed-file", f"{REPORTS}/{MARKDOWN}"), EVERY),
     world("file gone", partial(remove, name=MARKDOWN), "tampered", at("missing-file", f"{REPORTS}/{MARKDOWN}"), EVERY),

@@ -2,9 +2,8 @@
 
 import pytest
 
-from recompose.tables.lineage import lineage_path
 from recompose.workspace import Workspace
-from tests.audit.invented import cell_of, lineage_of
+from tests.audit.invented import cell_of, lineage_of, publish
 from tests.configuration import write_params
 
 
@@ -20,5 +19,6 @@ def printing(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         cell_of(row, evaluations, names=["csp"], view=view, column=f"shapes-pairs {column}", text=f"{column} {view}")
         for row, column, view in places
     ]
-    lineage_of(evaluations, cells).write(lineage_path(work.reports / "msci/table-2"))
+    publish(work.reports, {"msci/table-2": lineage_of(evaluations, cells)})
+    (work.reports / "msci").mkdir()
     return work

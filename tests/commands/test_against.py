@@ -22,13 +22,14 @@ from recompose.commands.against import (
 )
 from recompose.errors import DiffError
 from recompose.parts.cells import Cell
-from tests.audit.worlds import PAPERS_LOADED, SHOWN, copy_of, edit_json
+from tests.audit.invented import edit_artifact, edit_provenance
+from tests.audit.worlds import PAPERS_LOADED, SHOWN, copy_of
 from tests.conftest import Project, commit_files, restore_files
 from tests.errors import raises
 
 METRIC = "test/auc"
 CELLS = sum(SHOWN.values())
-LINEAGE = "reports/smoke/msci/table-2.lineage.json"
+REPORTS, TABLE = "reports/smoke", "msci/table-2"
 
 
 def new_cell(**values: Any) -> Cell:
@@ -139,7 +140,7 @@ def test_the_same_reports_are_identical_in_every_cell(root: Path) -> None:
 
 
 def test_cells_that_are_missing_on_one_side_are_named(root: Path) -> None:
-    edit_json(root / LINEAGE, cell(0, row="other"))
+    edit_artifact(root / REPORTS, TABLE, cell(0, row="other"))
     comparison = compared(root)
     assert counts_of(comparison.cells) == {"identical": CELLS - 1, "missing then": 1, "missing now": 1}
     assert sorted(map(str, comparison.differing)) == [
@@ -149,17 +150,24 @@ def test_cells_that_are_missing_on_one_side_are_named(root: Path) -> None:
     assert not comparison.is_same
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", '{"cells": 3}'])
-def test_an_artifact_that_is_missing_or_cannot_be_read_has_no_cells(root: Path, text: str | None) -> None:
-    path = root / LINEAGE
-    path.unlink() if text is None else path.write_text(text)
+def test_an_artifact_that_is_missing_has_no_cells(root: Path) -> None:
+    edit_provenance(root / REPORTS, lambda document: document["artifacts"].pop(TABLE))
     assert counts_of(compared(root).cells) == {"identical": CELLS - 8, "missing now": 8}
 
 
-def test_all_cells_of_a_paper_are_missing_where_its_folder_is(root: Path) -> None:
-    shutil.rmtree(root / "reports/smoke/msci")
-    missing = sum(count for name, count in SHOWN.items() if name.startswith("msci/"))
-    assert counts_of(compared(root).cells) == {"identical": CELLS - missing, "missing now": missing}
+@pytest.mark.parametrize("text", [None, "", "[]", '{"artifacts": {"msci/table-2": {"cells": 3}}}'])
+def test_all_cells_are_missing_where_provenance_is_or_cannot_be_read(root: Path, text: str | None) -> None:
+    path = root / REPORTS / "provenance.json"
+    path.unlink() if text is None else path.write_text(text)
+    assert counts_of(compared(root).cells) == {"missing now": CELLS}
+
+
+def test_a_revision_without_provenance_is_an_error(root: Path) -> None:
+    elsewhere = root / "reports/other"
+    shutil.copytree(root / REPORTS, elsewhere)
+    with raises(DiffError, "no-provenance", "HEAD"):
+        compare(elsewhere, PAPERS_LOADED, "HEAD")
+    shutil.rmtree(elsewhere)
 
 
 def test_an_unknown_revision_is_an_error(root: Path, tmp_path: Path) -> None:
@@ -177,7 +185,7 @@ def test_it_is_shown_and_an_error_where_a_number_is_another(root: Path, capsys: 
     status, output = shown()
     assert (status, output.splitlines()[-1]) == (0, "the same numbers")
     assert f"{CELLS} identical" in output and "msci: " in output
-    edit_json(root / LINEAGE, cell(0, value=9.9, text="9.9"))
+    edit_artifact(root / REPORTS, TABLE, cell(0, value=9.9, text="9.9"))
     status, output = shown()
     line = "different: msci/table-2 · chance · shapes-pairs S · exact: 0.8 ± 1.1 then, 9.9 now"
     assert " ".join(output.split()).startswith(f"{line} (spread of 2 replicates: 1.1) ")

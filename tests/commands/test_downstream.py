@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from recompose.commands.downstream import show_downstream
 from recompose.main import app
 from recompose.recipes.plan import Recipe, closure
-from recompose.tables.lineage import lineage_path
+from recompose.tables.lineage import Lineage
 from recompose.workspace import Workspace
-from tests.audit.invented import cell_of, lineage_of
+from tests.audit.invented import cell_of, lineage_of, publish
 from tests.configuration import write_params
 
 INDEX = Recipe("data", "shapes-pairs", {})
@@ -38,9 +38,11 @@ CELLS = {  # artifact -> row, column, view, and what it was made from
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("where") / "reports/demo"
     write_params(folder.parents[1])  # says whose reports are meant
+    lineages: dict[str, Lineage] = {}
     for name, cells in CELLS.items():
         made = [cell_of(row, recipes, column=column, view=view) for row, column, view, recipes in cells]
-        lineage_of([recipe for *_, recipes in cells for recipe in recipes], made).write(lineage_path(folder / name))
+        lineages[name] = lineage_of([recipe for *_, recipes in cells for recipe in recipes], made)
+    publish(folder, lineages)
     return folder
 
 

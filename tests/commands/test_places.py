@@ -9,7 +9,7 @@ from recompose.workspace import Workspace
 from tests.errors import raises
 
 
-@pytest.mark.parametrize("name", ["msci/table-2", "MSCI/Table-2.csv", "msci/table-2.lineage.json"])
+@pytest.mark.parametrize("name", ["msci/table-2", "MSCI/Table-2.csv", "reports/demo/msci/table-2.csv"])
 def test_an_artifact_is_named_by_paper_and_name_or_by_a_file(printing: Workspace, name: str) -> None:
     assert find_artifact(printing, name) == "msci/table-2"
 

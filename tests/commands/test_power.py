@@ -23,13 +23,12 @@ from recompose.claims.verdicts import SUPPORTED, UNDECIDED, ClaimTests
 from recompose.commands import power
 from recompose.commands.power import sentences
 from recompose.costs import CostEstimate, Costs
-from recompose.digest import sha256_file
 from recompose.errors import PlanError
 from recompose.recipes.plan import Recipe
 from recompose.recipes.store import Store
-from recompose.tables.lineage import VALUES, ReportIndex, values_text
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import PROFILE, Workspace
+from tests.audit.invented import publish
 from tests.configuration import write_params
 from tests.errors import raises
 
@@ -186,8 +185,6 @@ def test_a_clone_without_scores_has_the_prices_of_its_reports(work: Workspace) -
     for evaluation in work.plan.of("evaluations"):
         measured = Measured(evaluation.labels["name"], evaluation.labels["seed"])
         values[evaluation.key] = {name: measured.get(name) for name in names}
-    work.reports.mkdir(parents=True)
-    (work.reports / VALUES).write_text(values_text(values))
-    ReportIndex(files={VALUES: sha256_file(work.reports / VALUES)}).write(work.reports)
+    publish(work.reports, {}, values)
     (work.root / "measured").rmdir()
     assert [price.comparisons for price in prices(work)] == [price.comparisons for price in stored]

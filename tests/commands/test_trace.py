@@ -8,7 +8,7 @@ import pytest
 from recompose.commands.trace import Artifact, TraceResult, measured_beside, trace
 from recompose.errors import TraceError
 from recompose.workspace import Workspace
-from tests.audit.worlds import edit_json
+from tests.audit.invented import edit_provenance
 from tests.configuration import write_params
 from tests.errors import raises
 
@@ -58,13 +58,12 @@ def test_what_is_not_on_this_disk_is_not_verified_which_is_one_reason(work: Work
 
 
 def test_a_lineage_that_is_missing_or_cannot_be_relied_on_is_an_error_that_says_so(work: Workspace) -> None:
-    with raises(TraceError, "missing-lineage", "table-3.lineage.json"):
+    with raises(TraceError, "missing-lineage", "reports/demo/provenance.json"):
         read(work, "msci/table-3")
     with raises(TraceError, "unknown-artifact", "msci/table-9"):
         read(work, "msci/table-9")
-    path = work.reports / "msci/table-2.lineage.json"
-    edit_json(path, lambda lineage: next(iter(lineage["records"].values())).update(document={}))
-    with raises(TraceError, "other-recipe", path):
+    edit_provenance(work.reports, lambda document: next(iter(document["recipes"].values())).update(document={}))
+    with raises(TraceError, "other-recipe", "reports/demo/provenance.json"):
         traced(work)
 
 

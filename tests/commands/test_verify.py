@@ -33,19 +33,18 @@ from recompose.commands.verify import (
     sentence,
 )
 from recompose.data.raw import unpack
-from recompose.digest import sha256_file
 from recompose.parts.cells import Cell
 from recompose.recipes import store
 from recompose.recipes.locks import lock_below
 from recompose.recipes.plan import Recipe, closure
 from recompose.recipes.records import Record
 from recompose.tables.artifacts import lineage_of
-from recompose.tables.lineage import MADE, VALUES, Made, ReportIndex, lineage_path, values_text
+from recompose.tables.provenance import MADE
 from recompose.tables.published import PublishedLineage
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
-from tests.audit.invented import cell_of
+from tests.audit import invented
+from tests.audit.invented import cell_of, edit_provenance
 from tests.audit.worlds import correct, edit_json
 from tests.configuration import write_params
 
@@ -74,14 +73,14 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch) -> None:
             text = f"seed {recipe.labels.get('seed')} {recipe.digest} {records}"
             (folder / FILE.get(recipe.kind, "made.txt")).write_text(text)
 
-    def metrics(_: object, evaluation: Path, needs: object) -> dict[str, float]:
+    def metrics(needs: object, evaluation: Path) -> dict[str, float]:
         return {METRIC: number_in(evaluation / FILE["evaluations"])}
 
     monkeypatch.setattr(phases, "carry_out", write)
     monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
     monkeypatch.setattr(phases, "acquire", lambda recipe, raw: raw)
     monkeypatch.setattr(store, "state_of_sources", lambda *_: {"commit": None, "dirty": None})  # git takes long
-    monkeypatch.setattr(type(TRACKS["czsl"]), "metrics", metrics)
+    monkeypatch.setattr("recompose.tracks.czsl.metric_values.read_metrics", metrics)
 
 
 @pytest.fixture(scope="module")
@@ -123,12 +122,9 @@ def publish(
     ]
     planned = {("csp", "shapes-pairs"): evaluations}
     lineage = lineage_of(StoredResults(work), "czsl", [Cell.model_validate(cell) for cell in cells], planned)
-    lineage.write(lineage_path(work.reports / TABLE))
     builds = {recipe.key: work.store.record(recipe).build for recipe in closure(evaluations)}
-    Made.of(builds, {TABLE: {}}, {}).write(work.reports)
     values = {recipe.key: {METRIC: number} for recipe, number in zip(evaluations, numbers, strict=True)}
-    (work.reports / VALUES).write_text(values_text(values))
-    ReportIndex(files={VALUES: sha256_file(work.reports / VALUES)}).write(work.reports)
+    invented.publish(work.reports, {TABLE: lineage}, values, results=builds)
     return read(work)
 
 
@@ -256,7 +252,7 @@ def test_a_different_number_stands_beside_the_spread_of_its_replicates(work: Wor
 
 def test_numbers_that_nobody_tells_are_different(work: Workspace) -> None:
     publish(work)
-    (work.reports / VALUES).unlink()
+    edit_provenance(work.reports, lambda document: document.update(metrics=[]))
     result = verified(work, read(work))
     assert exit_code(result) == 1
     assert all("nothing in the reports" in line for rerun in result for line in rerun.details)

@@ -139,6 +139,18 @@ def test_a_clip_that_is_tuned_on_a_corpus_gives_numbers_on_a_suite_and_a_metric_
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "track", "code", "place", "near"),
+    [
+        ("metod", "my-own", "czsl", "unknown-name", "KIND", "'method'"),
+        ("method", "my-own", "czls", "unknown-name", "--track", "'czsl'"),
+        ("method", "My Own", "czsl", "wrong-name", "NAME", "lower-case"),
+        ("method", "csp", "czsl", "name-taken", "NAME", "csp"),
+        ("method", "json", "czsl", "name-taken", "NAME", "module"),
+        ("suite", "my-own", "czsl", "unknown-name", "--track", "vlc"),
+        ("suite", "shapes-suites", "vlc", "name-taken", "NAME", "shapes-suites"),
+    ],
+)
 def test_a_wrong_argument_writes_nothing(
     root: Path, kind: str, name: str, track: str, code: str, place: str, near: str
 ) -> None:

@@ -17,7 +17,8 @@ from recompose.audit.findings import STATES
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.parts.cells import Cell
-from recompose.tables.lineage import Lineage, lineage_path
+from recompose.tables.lineage import Lineage
+from recompose.tables.provenance import Provenance
 from recompose.workspace import Workspace
 from tests.audit.worlds import copy_of, remake_index
 from tests.conftest import Project
@@ -82,7 +83,7 @@ def address(cell: tuple[str, str, str, str]) -> str:
 
 
 def lineage(project: Project, artifact: str) -> Lineage:
-    return Lineage.read(lineage_path(project.published / artifact))
+    return Provenance.read(project.published).lineages("")[0][artifact]
 
 
 def cell_in_lineage(project: Project, cell: tuple[str, str, str, str] = CELL) -> Cell:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from recompose.tables.provenance import Provenance
 from tests.conftest import PATIENCE, Project, made_once
 
 pytestmark = pytest.mark.engines
@@ -26,8 +27,8 @@ def measured(table: str) -> dict[str, str]:
 
 def seeds_behind(project: Project) -> list[int]:
     """The seeds of the evaluations behind Table 2."""
-    records = json.loads((project.published / "msci/table-2.lineage.json").read_text())["records"]
-    return sorted(record["document"]["seed"] for record in records.values() if record["kind"] == "evaluations")
+    records = Provenance.read(project.published).lineages("")[0]["msci/table-2"].records
+    return sorted(record.document["seed"] for record in records.values() if record.kind == "evaluations")
 
 
 def worlds(project: Project) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ import pytest
 from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.tables.kinds import artifact_files
+from recompose.tables.provenance import Provenance
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.conftest import Project
@@ -16,8 +17,8 @@ pytestmark = pytest.mark.engines
 
 def behind(project: Project) -> set[str]:
     """The evaluations behind the cells of all artifacts."""
-    lineages = [json.loads(path.read_text()) for path in project.root.glob("reports/smoke/*/*.lineage.json")]
-    keys = {key for lineage in lineages for cell in lineage.get("cells", ()) for key in cell.get("made_from", ())}
+    lineages, _ = Provenance.read(project.published).lineages("")
+    keys = {key for lineage in lineages.values() for cell in lineage.cells for key in cell.made_from}
     return {key for key in keys if key.startswith("evaluations/")}
 
 

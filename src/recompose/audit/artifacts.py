@@ -80,6 +80,8 @@ class ArtifactCheck(Judge):
             return
         if (error := self.stored.published.faults.get(self.artifact)) is not None:
             yield Finding.of("unreadable", self.provenance, str(error))
+        else:
+            yield Finding.of("missing-file", self.provenance, "is missing")
         yield Finding.of(UNCHECKED, self.artifact, "cannot be checked without its lineage")
 
     def _check_origin(self) -> Iterator[Finding]:

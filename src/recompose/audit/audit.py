@@ -19,7 +19,7 @@ from recompose.papers.declaration import Paper
 from recompose.params.documents import read_document
 from recompose.programs import dvc
 from recompose.progress import say
-from recompose.tables.provenance import MADE, PROVENANCE, Provenance, Values, provenance_text
+from recompose.tables.provenance import MADE, PROVENANCE, Made, Provenance, Values, provenance_text
 from recompose.tables.published import PublishedLineage
 from recompose.workspace import Workspace
 
@@ -113,6 +113,8 @@ def _check_index(
         yield Finding.of("unreadable", place, str(error))
         return
     written = provenance.files
+    if published.made and sha256_file(work.reports / PROVENANCE) != Made.read(work.reports).provenance:
+        yield Finding.of("changed-file", place, CHANGED)
     if due and not published.faults:
         text = provenance_text(published.lineages, numbers, written, provenance.recipe)
         if text != (work.reports / PROVENANCE).read_bytes().decode("utf-8", "replace"):

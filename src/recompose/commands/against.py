@@ -151,7 +151,9 @@ def compare(reports: Path, papers: Iterable[Paper], revision: str) -> Comparison
     """
     commit, path = commit_of(reports, revision), reports / PROVENANCE
     now = path.read_text(encoding="utf-8").strip() if path.exists() else ""
-    text = _text_at(reports, PROVENANCE, commit)
+    if not (text := _text_at(reports, PROVENANCE, commit)):
+        message = f"{revision} has no {PROVENANCE} of these reports: they are not in it, or by an older version"
+        raise DiffError(message, code="no-provenance", place=revision)
     after = _read_cells(now)
     then = after if text == now else _read_cells(text)
     names = [f"{paper.name}/{name}" for paper in papers for name in paper.artifacts]

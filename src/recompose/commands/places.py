@@ -33,9 +33,10 @@ def find_artifact(work: Workspace, name: str) -> str:
     """
     path = Path(name.removeprefix(f"{COMPARISONS}/"))
     places = [place for place in (work.root / path, path.absolute()) if place.name]
+    for place in places:
+        if place.resolve().parent.parent == work.reports.resolve():
+            return f"{place.resolve().parent.name}/{place.name.partition('.')[0]}"
     file = next((place for place in places if place.is_file()), places[0] if len(path.parts) > 2 else None)
-    if file and file.resolve().parent.parent == work.reports.resolve():
-        return f"{file.resolve().parent.name}/{file.name.partition('.')[0]}"
     if file:
         profile = file.resolve().parent.parent.name
         is_known = profile in work.params.profiles

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
@@ -57,10 +58,9 @@ def write_index(results: StoredResults, published: PublishedLineage, page: str) 
     for name, text in texts.items():
         write_text(reports / name, text)
     files, values = {name: sha256_file(reports / name) for name in texts}, values_of(results, published)
-    Made.of(published.made, published.contents, values).write(reports)
-    # last: lineages that are kept later are of artifacts that were made since
     text = provenance_text(published.lineages, values, files, index_recipe(results.work).digest)
-    write_text(reports / PROVENANCE, text)
+    Made.of(published.made, published.contents, values, sha256(text.encode()).hexdigest()).write(reports)
+    write_text(reports / PROVENANCE, text)  # last: lineages that are kept later are of artifacts that were made since
 
 
 def builds_of(work: Workspace, published: PublishedLineage) -> dict[str, Build]:

@@ -68,9 +68,13 @@ class Lineage(LenientModel):
             LineageError: the file is no valid lineage.
         """
         try:
-            return cls.model_validate(from_json(path.read_bytes(), allow_inf_nan=False))
+            lineage = cls.model_validate(from_json(path.read_bytes(), allow_inf_nan=False))
         except WRONG as error:
             raise wrong_lineage(error, path) from None
+        for key, described in (lineage.records | lineage.other_recipes).items():
+            if not is_of(key, described):
+                raise other_recipe(key, path)
+        return lineage
 
     def write(self, path: Path) -> None:
         """Keep the lineage for the page, which publishes it."""
@@ -81,6 +85,16 @@ class Lineage(LenientModel):
     def closure(self, keys: Iterable[str]) -> list[str]:
         """Return these keys and those of everything that they were made from, each once, needs first."""
         return [recipe.key for recipe in closure(self.records[key] for key in keys)]
+
+
+def is_of(key: str, recipe: Recipe) -> bool:
+    """Return true where a recipe of a file has the digest of what it says, and this key."""
+    return recipe.digest == recipe.identity and recipe.key == key
+
+
+def other_recipe(key: str, place: object) -> LineageError:
+    """Return the error of a lineage whose record of a key is another one's."""
+    return LineageError(f"its record of {key} describes another recipe", code="other-recipe", place=place)
 
 
 def wrong_lineage(error: Exception, place: object) -> LineageError:

@@ -23,7 +23,7 @@ from recompose.metric_cache import COST
 from recompose.parts.cells import Number
 from recompose.recipes.plan import Recipe, closure, link
 from recompose.recipes.records import Build, LenientModel
-from recompose.tables.lineage import WRONG, Lineage, wrong_lineage
+from recompose.tables.lineage import WRONG, Lineage, is_of, other_recipe, wrong_lineage
 
 PROVENANCE, MADE = "provenance.json", "made.json"
 SHARED = ("records", "wanted", "metric_code", "contents")  # of a lineage: written once for all
@@ -102,7 +102,9 @@ class Provenance(LenientModel):
             return {}, dict.fromkeys(self.artifacts, wrong_lineage(error, place))
         for name, entry in self.artifacts.items():
             try:
-                lineages[name] = self._lineage(entry, recipes, wrong)
+                lineages[name] = self._lineage(entry, recipes, wrong, f"{place}: {name}")
+            except LineageError as error:
+                faults[name] = error
             except WRONG as error:
                 faults[name] = wrong_lineage(error, f"{place}: {name}")
         return lineages, faults
@@ -115,16 +117,16 @@ class Provenance(LenientModel):
         """
         described = {key: {**recipe, "code": self._code(recipe["code"])} for key, recipe in self.recipes.items()}
         recipes = link(RECIPES.validate_python(described))
-        return recipes, {key for key, of in recipes.items() if of.digest != of.identity or key != of.key}
+        return recipes, {key for key, recipe in recipes.items() if not is_of(key, recipe)}
 
-    def _lineage(self, entry: Document, recipes: Mapping[str, Recipe], wrong: set[str]) -> Lineage:
+    def _lineage(self, entry: Document, recipes: Mapping[str, Recipe], wrong: set[str], place: str) -> Lineage:
         missing, cells = {*entry["missing"]}, entry["cells"]
         made_from = {key for cell in cells for key in cell.get("made_from", ())}
         asked = {key for group in entry["asked"] for key in group["evaluations"]}
         records = {of.key: of for of in closure(recipes[key] for key in sorted(made_from | asked - missing))}
         wanted = {of.key: of for of in closure(recipes[key] for key in sorted(missing))}
         if edited := sorted((records.keys() | wanted.keys()) & wrong):
-            raise ValueError(f"its record of {edited[0]} describes another recipe")
+            raise other_recipe(edited[0], place)
         whole = {name: part for name, part in entry.items() if name != "missing"}
         code = self._code(entry["metric_code"])
         return Lineage.model_validate({**whole, "records": records, "wanted": wanted, "metric_code": code})
@@ -144,21 +146,14 @@ def provenance_text(lineages: Mapping[str, Lineage], values: Values, files: Mapp
         files: of the page and the files beside it: name -> SHA-256.
         recipe: the digest of the page's recipe.
     """
-    codes, recipes, artifacts = dict[str, Document](), dict[str, Document](), dict[str, str]()
-    for name, lineage in sorted(lineages.items()):
+    codes, recipes, artifacts = dict[str, Document](), dict[str, Document](), dict[str, Document]()
+    for name, lineage in lineages.items():
         for key, described in (lineage.records | lineage.other_recipes).items():
             if key not in recipes:
                 recipes[key] = described.plain() | {"code": _named(codes, described.code)}
-        artifacts[name] = _artifact_text(lineage, _named(codes, lineage.metric_code))
-    parts = {
-        "codes": _rows(codes),
-        "recipes": _rows(recipes),
-        "metrics": _values_text(values),
-        "artifacts": _joined(artifacts),
-        "files": _rows(files),
-        "recipe": json.dumps(recipe),
-    }
-    return "{\n" + ",\n".join(f'"{name}": {text}' for name, text in parts.items()) + "\n}\n"
+        artifacts[name] = _entry(lineage, _named(codes, lineage.metric_code))
+    parts = {"codes": codes, "recipes": recipes, "metrics": _groups(values), "artifacts": artifacts}
+    return text_of({**parts, "files": dict(files), "recipe": recipe})
 
 
 def _named(codes: dict[str, Document], code: Mapping[str, str]) -> str:
@@ -168,12 +163,45 @@ def _named(codes: dict[str, Document], code: Mapping[str, str]) -> str:
     return name
 
 
-def _artifact_text(lineage: Lineage, code: str) -> str:
+def _entry(lineage: Lineage, code: str) -> Document:
+    """Return what is written of the lineage of an artifact."""
     asked = {key for group in lineage.planned for key in group.evaluations}
     document = {name: part for name, part in lineage.plain().items() if name not in (*SHARED, "cells")}
     document |= {"missing": sorted(asked - lineage.records.keys()), "metric_code": code}
-    cells = ",\n".join(_line(cell.plain()) for cell in lineage.cells)
-    return f'{_line(document)[:-1]}, "cells": [\n{cells}\n]}}'
+    return document | {"cells": [cell.plain() for cell in lineage.cells]}
+
+
+def _groups(values: Values) -> list[Document]:
+    """Return metrics, without costs and without those that are no number; the names of each group once."""
+    groups: dict[tuple[str, ...], dict[str, list[float]]] = {}
+    for key, metrics in sorted(values.items()):
+        shown = {name: value for name, value in metrics.items() if isfinite(value) and not name.startswith(COST)}
+        groups.setdefault(tuple(shown), {})[key] = [*shown.values()]
+    return [{"metrics": [*names], "evaluations": evaluations} for names, evaluations in groups.items()]
+
+
+def text_of(document: Document) -> str:
+    """Return the text of such a document: a recipe, a set of code, an evaluation or a cell on each line."""
+    groups = (
+        f'{{"metrics": {_line(group["metrics"])}, "evaluations": {_rows(group["evaluations"])}}}'
+        for group in document["metrics"]
+    )
+    artifacts = {name: _artifact_text(entry) for name, entry in sorted(document["artifacts"].items())}
+    parts = {
+        "codes": _rows(document["codes"]),
+        "recipes": _rows(document["recipes"]),
+        "metrics": f"[{', '.join(groups)}]",
+        "artifacts": _joined(artifacts),
+        "files": _rows(document["files"]),
+        "recipe": _line(document["recipe"]),
+    }
+    return "{\n" + ",\n".join(f'"{name}": {text}' for name, text in parts.items()) + "\n}\n"
+
+
+def _artifact_text(entry: Document) -> str:
+    cells = ",\n".join(map(_line, entry["cells"]))
+    rest = {name: part for name, part in entry.items() if name != "cells"}
+    return f'{_line(rest)[:-1]}, "cells": [\n{cells}\n]}}'
 
 
 def _line(value: Any) -> str:
@@ -188,25 +216,13 @@ def _joined(entries: Mapping[str, str]) -> str:
     return "{\n" + ",\n".join(f"{_line(key)}: {text}" for key, text in entries.items()) + "\n}"
 
 
-def _values_text(values: Values) -> str:
-    """Return metrics as JSON: a line for each evaluation, without costs, and metrics that are no number."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for key, metrics in sorted(values.items()):
-        shown = {name: value for name, value in metrics.items() if isfinite(value) and not name.startswith(COST)}
-        groups.setdefault(tuple(shown), []).append(f"  {json.dumps(key)}: {json.dumps([*shown.values()])}")
-    texts = []
-    for names, lines in groups.items():
-        rows = ",\n".join(lines)
-        texts.append(f'{{"metrics": {json.dumps(names)}, "evaluations": {{\n{rows}\n}}}}')
-    return f"[{', '.join(texts)}]"
-
-
 class Made(LenientModel):
     """What may differ between two builds of the same reports."""
 
     builds: dict[str, Build] = Field(default={}, alias="results")  # of everything behind the reports, by key
     earlier: Contents = Field(default={}, alias="artifacts")  # artifact -> key -> content, see ``contents``
     costs: dict[str, dict[str, Number]] = Field(default={})  # evaluation -> its metrics of cost
+    provenance: str = ""  # the SHA-256 of provenance.json
 
     @classmethod
     def read(cls, reports: Path) -> Self:
@@ -234,8 +250,16 @@ class Made(LenientModel):
         return {key: build.content for key, build in self.builds.items()} | self.earlier[artifact]
 
     @classmethod
-    def of(cls, builds: Mapping[str, Build], contents: Mapping[str, Mapping[str, str]], values: Values) -> Self:
-        """Return what is written of builds, of the contents that each artifact was made from, and of all metrics."""
+    def of(
+        cls,
+        builds: Mapping[str, Build],
+        contents: Mapping[str, Mapping[str, str]],
+        values: Values,
+        provenance: str = "",
+    ) -> Self:
+        """Return what is written of builds, of the contents that each artifact was made from, of all metrics, and of
+        the digest of provenance.json.
+        """
         now = {key: build.content for key, build in builds.items()}
         earlier = {
             artifact: {key: content for key, content in by_key.items() if content != now.get(key)}
@@ -245,7 +269,7 @@ class Made(LenientModel):
             key: {name: value for name, value in metrics.items() if name.startswith(COST)}
             for key, metrics in sorted(values.items())
         }
-        return cls(results=dict(builds), artifacts=earlier, costs=costs)
+        return cls(results=dict(builds), artifacts=earlier, costs=costs, provenance=provenance)
 
     def write(self, reports: Path) -> None:
         """Write the file into a folder of reports."""

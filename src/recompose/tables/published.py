@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from pydantic_core import from_json
+
 from recompose.digest import sha256_file
 from recompose.errors import LineageError
 from recompose.papers.declaration import Paper
@@ -49,6 +51,15 @@ def newer_lineage(work: Workspace, artifact: str) -> Path | None:
     return path if is_newer else None
 
 
+def _kept_contents(work: Workspace, artifact: str, lineage: Lineage) -> dict[str, str]:
+    """Return the contents that an artifact was made from, as the job that made it says; none where it made others."""
+    with suppress(*WRONG):
+        kept = from_json(kept_lineage(work, artifact).read_bytes())
+        if (kept["recipe"], kept["files"]) == (lineage.recipe, lineage.files):
+            return dict(kept["contents"])
+    return {}
+
+
 def _newer_lineages(work: Workspace, names: Iterable[str]) -> dict[str, Lineage]:
     """Return the lineages of artifacts that were made after the page was, and whose files are as they say."""
     newer: dict[str, Lineage] = {}
@@ -85,11 +96,13 @@ class PublishedLineage:
         try:
             provenance = Provenance.read(work.reports)
             values, (lineages, faults) = provenance.values, provenance.lineages(place)
+            if sha256_file(work.reports / PROVENANCE) != made.provenance:
+                values = {}  # nothing follows from numbers that were changed
         except FileNotFoundError:
             values, lineages, faults = {}, {}, {}
         except (LineageError, ValueError) as error:
             values, lineages, faults = {}, {}, dict.fromkeys(names, wrong_lineage(error, place))
-        contents = {name: made.contents(name) for name in lineages}
+        contents = {name: made.contents(name) or _kept_contents(work, name, each) for name, each in lineages.items()}
         if not is_whole:
             newer = _newer_lineages(work, names)
             lineages, contents = lineages | newer, contents | {name: each.contents for name, each in newer.items()}
