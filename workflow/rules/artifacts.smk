@@ -1,4 +1,4 @@
-# Tables and figures, and the page with the provenance of all. Files below reports/ are in git: they are updated in place.
+# Tables and figures, and the page with the provenance of all. Files below reports/ are in git: updated in place.
 
 from tempfile import NamedTemporaryFile
 
