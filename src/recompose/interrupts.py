@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # the exit status after SIGINT: 128 plus the signal's number
 SENTENCE = "Interrupted. The same command continues; trainings resume from their last whole epoch."
+LATE = 1.0  # seconds
 PATIENCE = 10.0  # seconds until processes that do not end are killed
 
 
@@ -23,6 +24,22 @@ def end_at_once() -> None:
     """Let an interrupt end this process immediately, without a traceback."""
     if is_interruptible():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def end_late() -> None:
+    """Let an interrupt end this process a second later, without a traceback.
+
+    A terminal interrupts Snakemake and its jobs at once. Snakemake says that a job failed which ends before it has seen
+    the interrupt itself.
+    """
+    if is_interruptible():
+        signal.signal(signal.SIGINT, _end_late)
+
+
+def _end_late(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_DFL)  # the next one ends it immediately
+    time.sleep(LATE)
+    os.kill(os.getpid(), number)
 
 
 def end_with_children() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from recompose.interrupts import end_at_once
+from recompose.interrupts import end_late
 from recompose.workflow.job_server import ADDRESS
 
 FAILED = 1
@@ -35,7 +35,7 @@ def ask(address: str, arguments: Sequence[str]) -> int | None:
 def main() -> None:
     """Run ``recompose`` with this process's arguments, in the server if there is one."""
     handler = signal.getsignal(signal.SIGINT)
-    end_at_once()  # waiting and importing need no traceback
+    end_late()  # waiting and importing need no traceback
     address = os.environ.get(ADDRESS)
     if address and (status := ask(address, sys.argv[1:])) is not None:
         sys.exit(status)
