@@ -236,9 +236,8 @@ def trace(
         raise typer.BadParameter("give an artifact, or --from and a stored result without other options")
     if start:
         show_downstream(work, start, as_json=as_json)
-        return
-    assert artifact
-    show_trace(work, artifact, row, column, view, full=full, as_json=as_json)
+    elif artifact:
+        show_trace(work, artifact, row, column, view, full=full, as_json=as_json)
 
 
 @app.command(rich_help_panel=CHECK)

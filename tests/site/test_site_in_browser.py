@@ -83,7 +83,7 @@ def address(cell: tuple[str, str, str, str]) -> str:
 
 
 def lineage(project: Project, artifact: str) -> Lineage:
-    return Provenance.read(project.published).lineages("")[0][artifact]
+    return Provenance.read(project.published).lineages([artifact], "")[0][artifact]
 
 
 def cell_in_lineage(project: Project, cell: tuple[str, str, str, str] = CELL) -> Cell:

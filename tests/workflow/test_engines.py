@@ -27,7 +27,7 @@ def measured(table: str) -> dict[str, str]:
 
 def seeds_behind(project: Project) -> list[int]:
     """The seeds of the evaluations behind Table 2."""
-    records = Provenance.read(project.published).lineages("")[0]["msci/table-2"].records
+    records = Provenance.read(project.published).lineages(["msci/table-2"], "")[0]["msci/table-2"].records
     return sorted(record.document["seed"] for record in records.values() if record.kind == "evaluations")
 
 

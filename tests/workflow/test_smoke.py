@@ -17,7 +17,8 @@ pytestmark = pytest.mark.engines
 
 def behind(project: Project) -> set[str]:
     """The evaluations behind the cells of all artifacts."""
-    lineages, _ = Provenance.read(project.published).lineages("")
+    provenance = Provenance.read(project.published)
+    lineages, _ = provenance.lineages(provenance.artifacts, "")
     keys = {key for lineage in lineages.values() for cell in lineage.cells for key in cell.made_from}
     return {key for key in keys if key.startswith("evaluations/")}
 

@@ -1,5 +1,6 @@
 """What artifacts, cells and the index need, and which of them are due: not there, or made from something else."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -129,11 +130,7 @@ def due_counts(work: Workspace) -> dict[str, int]:
     """Return the number of artifacts of each paper that are to be made."""
     recipes, written = artifact_recipes(work), written_artifacts(work)
     return {
-        paper.name: sum(
-            is_due(work, paper, name, recipes[key], written.get(key))
-            for name in paper.artifacts
-            for key in [f"{paper.name}/{name}"]
-        )
+        paper.name: sum(is_due(work, paper, name, recipes[f"{paper.name}/{name}"], written) for name in paper.artifacts)
         for paper in work.papers
     }
 
@@ -146,10 +143,6 @@ class WrittenArtifact:
     files: dict[str, str]
     contents: dict[str, str]
 
-    @classmethod
-    def of(cls, entry: Document, contents: dict[str, str]) -> "WrittenArtifact":
-        return cls(entry["recipe"], entry["files"], contents)
-
 
 def written_artifacts(work: Workspace) -> dict[str, WrittenArtifact]:
     """Return what the reports hold, as provenance.json and the jobs that made artifacts since say; what is not valid is
@@ -158,23 +151,23 @@ def written_artifacts(work: Workspace) -> dict[str, WrittenArtifact]:
     made, written = Made.read(work.reports), dict[str, WrittenArtifact]()
     with suppress(*WRONG):  # it is parsed alone: validating all of it takes seconds
         entries = from_json((work.reports / PROVENANCE).read_bytes())["artifacts"]
-        written |= {name: WrittenArtifact.of(entry, made.contents(name)) for name, entry in entries.items()}
+        for name, entry in entries.items():
+            written[name] = WrittenArtifact(entry["recipe"], entry["files"], made.contents(name))
     for paper in work.papers:
         for name in (f"{paper.name}/{each}" for each in paper.artifacts):
             with suppress(*WRONG):
                 if (path := newer_lineage(work, name)) is not None:
                     entry = from_json(path.read_bytes())
-                    written[name] = WrittenArtifact.of(entry, entry["contents"])
+                    written[name] = WrittenArtifact(entry["recipe"], entry["files"], entry["contents"])
     return written
 
 
-def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe, written: WrittenArtifact | None) -> bool:
+def is_due(work: Workspace, paper: Paper, name: str, recipe: Recipe, artifacts: Mapping[str, WrittenArtifact]) -> bool:
     """Return true unless an artifact is there as it was written, from this recipe and from what the store has now."""
-    if (
-        written is None
-        or written.recipe != recipe.digest
-        or not all(map(work.store.is_complete, recipe.needs.values()))
-    ):
+    written = artifacts.get(recipe.name)
+    if written is None or written.recipe != recipe.digest:
+        return True
+    if not all(map(work.store.is_complete, recipe.needs.values())):
         return True
     try:
         # of data, those that it shows

@@ -8,7 +8,7 @@ them.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
@@ -89,20 +89,21 @@ class Provenance(LenientModel):
             for key, numbers in group.evaluations.items()
         }
 
-    def lineages(self, place: object) -> tuple[dict[str, Lineage], dict[str, LineageError]]:
+    def lineages(self, names: Iterable[str], place: object) -> tuple[dict[str, Lineage], dict[str, LineageError]]:
         """Return the valid lineages by artifact, and why the others are none.
 
         Args:
+            names: of the artifacts, <paper>/<name>; those that the file does not have are left out.
             place: of the file, for errors.
         """
         lineages, faults = dict[str, Lineage](), dict[str, LineageError]()
         try:
             recipes, wrong = self.linked()
         except WRONG as error:
-            return {}, dict.fromkeys(self.artifacts, wrong_lineage(error, place))
-        for name, entry in self.artifacts.items():
+            return {}, dict.fromkeys(names, wrong_lineage(error, place))
+        for name in (name for name in names if name in self.artifacts):
             try:
-                lineages[name] = self._lineage(entry, recipes, wrong, f"{place}: {name}")
+                lineages[name] = self._lineage(self.artifacts[name], recipes, wrong, f"{place}: {name}")
             except LineageError as error:
                 faults[name] = error
             except WRONG as error:

@@ -95,7 +95,7 @@ class PublishedLineage:
         made, place = Made.read(work.reports), f"{work.reports_place}/{PROVENANCE}"
         try:
             provenance = Provenance.read(work.reports)
-            values, (lineages, faults) = provenance.values, provenance.lineages(place)
+            values, (lineages, faults) = provenance.values, provenance.lineages(names, place)
             if sha256_file(work.reports / PROVENANCE) != made.provenance:
                 values = {}  # nothing follows from numbers that were changed
         except FileNotFoundError:

@@ -247,7 +247,7 @@ def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") 
     artifacts, written = dict[str, ArtifactJob](), cache(partial(written_artifacts, work))
 
     def is_due_now(paper: Paper, name: str, recipe: Recipe) -> bool:
-        return is_due(work, paper, name, recipe, written().get(recipe.name))
+        return is_due(work, paper, name, recipe, written())
 
     for paper in work.papers:
         for name, declared in paper.artifacts.items():
