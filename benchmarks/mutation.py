@@ -47,10 +47,7 @@ ROOMS = {  # room -> its files and folders of sources -> their tests
         "recipes/plan.py": ("test_plan.py",),
         "recipes/fingerprint.py": ("test_fingerprint.py",),
     },
-    "trust": {
-        "audit/trust.py": ("audit/test_trust.py", "audit/test_bad_worlds.py"),
-        "audit/stored.py": ("audit/test_trust.py", "audit/test_bad_worlds.py"),
-    },
+    "state": {"recipes/state.py": ("recipes/test_state.py",)},
     "audit": {"audit": ("audit",)},
     "claims": {"claims": ("claims",)},
     "graph": {"workflow/graph.py": ("test_graph.py",)},

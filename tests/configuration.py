@@ -12,6 +12,7 @@ from recompose.params.documents import Written, read_document, read_written
 from recompose.params.loading import load
 from recompose.params.schema import Params
 from recompose.recipes.plan import Recipe
+from recompose.recipes.records import content_of
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -103,5 +104,6 @@ def new_workspace(folder: Path, profile: str = "demo", *edits: str) -> Workspace
 def complete(work: Workspace, recipes: Iterable[Recipe], seconds: float = 10.0) -> None:
     """Write records, as if these had been made in so many seconds each."""
     for recipe in recipes:
-        record = {**recipe.plain(), "inputs": {}, "files": {}, "made": {**MADE, "seconds": seconds}}
+        inputs = dict.fromkeys(recipe.needs, content_of({}))
+        record = {**recipe.plain(), "inputs": inputs, "files": {}, "made": {**MADE, "seconds": seconds}}
         write_json(work.store.record_path(recipe), record)

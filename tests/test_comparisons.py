@@ -16,8 +16,8 @@ from recompose.claims.verdicts import ClaimTests
 from recompose.errors import PlanError
 from recompose.papers.comparison import compared_variants
 from recompose.recipes.plan import Plan, TrackPlan
-from recompose.tables.due import planned_recipes
 from recompose.tables.measured import against
+from recompose.tables.reports import planned_recipes
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.configuration import GONE, edit, text_of, write_params

@@ -22,7 +22,7 @@ from recompose.progress import FILE
 from recompose.recipes.plan import Recipe, closure
 from recompose.recipes.records import Build
 from recompose.workspace import Workspace
-from tests.audit.invented import lineage_of, publish
+from tests.audit.invented import publish
 from tests.configuration import MADE, PROGRESS, complete, write_params
 
 BACKBONES = {name: Recipe("backbones", name, {}) for name in ("small", "large")}
@@ -131,7 +131,7 @@ def test_records_in_the_store_and_in_the_reports_are_read(tmp_path: Path) -> Non
         (work.results / "runs" / name).mkdir()
         (work.results / "runs" / name / "record.json").write_text(text)
     made = {coop[0].key: {**MADE, "seconds": 30.0, "host": "other"}}
-    publish(work.reports, {"msci/table-2": lineage_of(coop[:1], [])}, results=made)
+    publish(work.reports, {"msci/table-2": (coop[:1], [])}, results=made)
     costs = Costs.of(work, work.plan)
     assert costs.estimate(csp[2]) == CostEstimate(10, ("h, d",), 5)
     assert costs.estimate(coop[1]) == CostEstimate(30, ("other, d",))

@@ -37,7 +37,7 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch, before: Callable[[Recipe], o
             (folder / "made.txt").write_text(recipe.key)
 
     monkeypatch.setattr(phases, "carry_out", write)
-    monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
+    monkeypatch.setattr(phases, "_measure", lambda *_: None)
     monkeypatch.setattr(phases, "acquire", lambda recipe, raw: raw)
 
 

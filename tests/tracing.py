@@ -1,6 +1,6 @@
 """What runs where a project's contents are made again, and is not in their identities: ``python -m tests.tracing``.
 
-One content of each kind, track, method and data set is made, metrics of one evaluation of each method, every table and
+One content of each kind, track, method and data set is made, with metrics of each such evaluation, every table and
 figure, and the page; in a process of its own, as the project may have code of its own. Nothing of the project changes.
 """
 
@@ -15,16 +15,16 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 
+from recompose.audit.audit import audit
 from recompose.backbones.steps import RAW
 from recompose.commands.report import write_page
 from recompose.phases import carry_out, needs_of
 from recompose.recipes.fingerprint import OUTSIDE, REST, ROOT, Part, reached
 from recompose.recipes.plan import ARITHMETIC, Recipe, closure
-from recompose.tables import artifacts
-from recompose.tables.artifacts import make_artifacts
-from recompose.tables.due import artifact_recipe, index_recipe
+from recompose.tables.artifacts import write_artifact
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
 from recompose.tables.stored_results import StoredResults
-from recompose.tracks.measuring import compute_metrics
 from recompose.workflow.worker.server import import_all
 from recompose.workspace import Workspace
 
@@ -123,25 +123,21 @@ class Traced:
             return {role: self._made.get(need.key, self.work.store.folder(need)) for role, need in recipe.needs.items()}
         return needs_of(self.work, recipe)
 
-    def measure(self, recipe: Recipe) -> None:
-        measured_by, needs = self.work.catalogue[recipe.track].measured_by(), self._needs(recipe)
-        with self.tracer.parts() as ran:
-            compute_metrics(measured_by, self._made[recipe.key], needs)
-        self.compare(f"metrics {recipe.name}", ran, reached(measured_by.values()))
-
     def write(self) -> None:
         """Write every table and figure, and the page."""
-        results = StoredResults(self.work)
+        reports, results = Reports(self.work), StoredResults(self.work)
         for paper in self.work.papers:
             for name in paper.artifacts:
-                recipe = artifact_recipe(self.work, paper, name)
+                recipe = reports.artifact(f"{paper.name}/{name}")
                 with self.tracer.parts() as ran:
-                    make_artifacts(results, paper, [name])
+                    write_artifact(results, paper, name, self.scratch / recipe.key)
                 self.compare(f"artifacts {recipe.name}", ran, reached([*recipe.made_by.values(), ARITHMETIC]))
+        published = Published.of_store(reports)
         with self.tracer.parts() as ran:
-            write_page(self.work)
-        page = index_recipe(self.work)
-        # the audit computes metrics again, by the code of the artifacts, whose digests are part of the page's
+            audited = audit(reports, published, self.work.papers, quick=True)
+            write_page(reports, published, audited, self.scratch)
+        page = reports.page
+        # what is shown of artifacts is read by their code, whose digests are part of the page's
         other = set[Part]().union(*(reached(need.made_by.values()) for need in page.needs.values()))
         self.compare("page", ran, reached([*page.made_by.values(), ARITHMETIC]), other)
 
@@ -156,13 +152,13 @@ def main(root: str, scratch: str, methods: str = "") -> None:
     """
     work = Workspace(Path(scratch), folder=Path(root))
     import_all()  # what runs at imports runs before
-    artifacts.kept_lineage = lambda _, name: Path(scratch) / "lineages" / f"{name}.json"  # results stay as they are
     traced, chosen = Traced(work, Path(scratch)), methods.split()
     for recipe in one_of_each(work.plan.recipes):
         if not chosen or recipe.labels.get("method") in chosen:
             traced.make(recipe)
             if recipe.kind == "evaluations":
-                traced.measure(recipe)
+                for metrics in work.catalogue[recipe.track].metrics_of(recipe):
+                    traced.make(metrics)
     if not chosen:
         traced.write()
     print(json.dumps({"unidentified": traced.unidentified, "never": traced.never}))

@@ -226,16 +226,15 @@ def trace(
     ] = None,
     as_json: JSON = False,
 ) -> None:
-    """Trace a number: its value, whether it still holds, and the runs, code, data and cost behind it. Every file behind
+    """Trace a number: its value, its state, and the runs, code, data and cost behind it. Every file behind
     it is verified. For a number that the paper printed, show where it is printed, and what is measured beside it.
     """
-    from recompose.commands.downstream import show_downstream
-    from recompose.commands.trace import show_trace
+    from recompose.commands.trace import show_reached, show_trace
 
     if (artifact is None) == (start is None) or (start and (row or column or view or full)):
         raise typer.BadParameter("give an artifact, or --from and a stored result without other options")
     if start:
-        show_downstream(work, start, as_json=as_json)
+        show_reached(work, start, as_json=as_json)
     elif artifact:
         show_trace(work, artifact, row, column, view, full=full, as_json=as_json)
 

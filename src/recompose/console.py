@@ -4,7 +4,7 @@ Text from files and names is printed as it is: it is no markup, and sends no com
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic_core import to_jsonable_python
 from rich.console import Console
@@ -52,6 +52,19 @@ def print_findings(subject: str, rows: Iterable[tuple[str, Part, str, str]]) -> 
             text.append(f"\n  {printable(remedy)}", "dim")
         table.add_row(line(name), line(state), text)
     Console().print(table)
+
+
+def show_facts(heading: tuple[str, str], facts: Iterable[tuple[str, str]], colours: Mapping[str, str] = {}) -> None:
+    """Print a heading, and titles, each once, with their texts in two columns; a fact without a text is left out."""
+    console, table, last = Console(), Table.grid(padding=(0, 2)), ""
+    print_line(console, (heading[0], "bold"), f"  {heading[1]}")
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for title, text in facts:
+        if text:
+            table.add_row(line("" if title == last else title), line((text, colours.get(text, ""))))
+            last = title
+    console.print(table)
 
 
 def rough_duration(seconds: float) -> str:

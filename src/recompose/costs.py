@@ -13,7 +13,7 @@ from typing import Any
 
 from recompose.cores import usable_cores
 from recompose.data.content import raw_files
-from recompose.errors import DamagedError, LineageError
+from recompose.errors import DamagedError
 from recompose.files import read_json
 from recompose.phases import KINDS, needs_gpu
 from recompose.progress import read_progress
@@ -76,7 +76,7 @@ class Costs:
             work: the workspace.
             plan: of the recipes that records name and that are not stored.
         """
-        return cls(_stored(work, plan), partial(_published, work, plan), partial(_count_images, work))
+        return cls(_stored(work, plan), partial(_published, work), partial(_count_images, work))
 
     def estimate(self, recipe: Recipe) -> CostEstimate | None:
         """Return the estimated cost of making a recipe, or None where nothing like it was made."""
@@ -175,14 +175,14 @@ def _stored(work: Workspace, plan: Plan) -> list[MadeRecipe]:
     return [MadeRecipe(recipes[key], record.made, _peak_memory(work, key)) for key, record in records.items()]
 
 
-def _published(work: Workspace, plan: Plan) -> list[MadeRecipe]:
+def _published(work: Workspace) -> list[MadeRecipe]:
     """Return what is behind the reports; nothing where they are not valid, as the audit reports."""
     try:
-        records, _ = Provenance.read(work.reports).linked()
-    except (OSError, ValueError, LineageError):
+        recipes = Provenance.read(work.reports).recipes
+    except (OSError, ValueError):
         return []
-    builds, recipes = Made.read(work.reports).builds, _recipes(records, plan)
-    return [MadeRecipe(recipes[key], builds[key]) for key in records if key in builds]
+    builds = Made.read(work.reports).builds
+    return [MadeRecipe(recipe, builds[key]) for key, recipe in recipes.items() if key in builds]
 
 
 def _recipes(records: Mapping[str, Recipe], plan: Plan) -> dict[str, Recipe]:

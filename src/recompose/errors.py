@@ -148,10 +148,8 @@ class CheckpointError(RecomposeError, ValueError):
 # reports
 
 
-class LineageError(RecomposeError, ValueError):
-    """An invalid lineage file; ``state`` is its trust state in an audit."""
-
-    state = "tampered"
+class ProvenanceError(RecomposeError, ValueError):
+    """An invalid file of provenance."""
 
 
 class TraceError(RecomposeError, LookupError):

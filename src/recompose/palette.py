@@ -8,13 +8,10 @@ VERDICTS = {
     "undecided": "#6b6b6b",
 }  # of claims
 SERIES = "colorblind"  # seaborn's palette for rows
-WATERMARK = "firebrick"
 STATES = {
     "current": "green",
-    "stale": "yellow",
-    "uncommitted": "yellow",
-    "mixed": "yellow",
-    "incomplete": "red",
-    "tampered": "red",
+    "outdated": "yellow",
+    "missing": "red",
+    "changed": "red",
     "unchecked": "dim",
-}  # of trust, in a terminal
+}  # of contents, in a terminal

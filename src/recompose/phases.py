@@ -5,7 +5,7 @@ Torch is imported only by what needs it, at the time it runs.
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -14,16 +14,19 @@ from recompose.backbones.steps import ASSETS, RAW
 from recompose.data.content import acquire, function_of, unchanged_raw
 from recompose.digest import sha256_file
 from recompose.errors import DataError, FailedError, error_text
-from recompose.files import write_atomically
+from recompose.files import read_json, write_atomically
 from recompose.progress import say
 from recompose.recipes.plan import Recipe, closure
+from recompose.recipes.state import CHANGED, OUTDATED, state
 from recompose.recipes.store import ERROR
+from recompose.tracks.measuring import METRICS
 from recompose.tracks.track import Track
 from recompose.training.devices import own_devices
 from recompose.workspace import Workspace
 
 KINDS = ("data", "backbones", "pixels", "features", "grids", "runs", "evaluations")  # in their order: the only list
 EVALUATIONS = KINDS[-1]
+FOLLOWING = ("metrics", "artifacts", "page")  # from evaluations; what makes reports makes these
 TRAINED = ("runs", EVALUATIONS)  # the kinds that methods have; all others are steps before them
 DEVICES = ".locks"  # below results/: the locks of GPUs
 
@@ -74,9 +77,11 @@ def carry_out(recipes: Mapping[Path, Recipe], needs: Mapping[str, Path]) -> None
 def needs_of(work: Workspace, recipe: Recipe) -> dict[str, Path]:
     """Return the folders that the making of a recipe needs, by role, after checking the bytes of contents."""
     needs = {role: _verified(work, need) for role, need in recipe.needs.items()}
-    return needs if recipe.kind in TRAINED else {**needs, RAW: work.data, ASSETS: work.root / "assets"}
+    is_made_from_raw = recipe.kind not in (*TRAINED, *FOLLOWING)
+    return {**needs, RAW: work.data, ASSETS: work.root / "assets"} if is_made_from_raw else needs
 
 
+DOWNLOAD: tuple[str, dict[str, Recipe]] = ("backbones", {})  # the kind and the needs of what is only downloaded
 ON_GPU = ("backbones", "features", "grids")  # these, and all phases that need their content, use a GPU if there is one
 
 
@@ -101,14 +106,14 @@ def make(work: Workspace, recipes: Iterable[Recipe], *, again: bool = False) -> 
 
 
 def discard_outdated(work: Workspace, recipes: Iterable[Recipe]) -> None:
-    """Discard complete content that was made from other content than the store has now of what it needs."""
-    store = work.store
+    """Discard complete content that was made from other content than the store has now of what it needs, and of what
+    follows from evaluations, which takes moments, also what was changed.
+    """
     for recipe in recipes:
-        if store.is_complete(recipe):
-            inputs = {role: store.record(need).content for role, need in recipe.needs.items()}
-            if store.record(recipe).inputs != inputs:
-                say(f"{recipe.key}: what it was made from was made anew since")
-                store.discard(recipe.key)
+        found = state(work.store, recipe)
+        if found.word == OUTDATED or (found.word == CHANGED and recipe.kind in FOLLOWING):
+            say(f"{recipe.key} {found.why[0]}: it is made anew")
+            work.store.discard(recipe.key)
 
 
 def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextManager[object]:
@@ -121,8 +126,10 @@ def _own_devices(work: Workspace, recipes: Sequence[Recipe]) -> AbstractContextM
 
 def needs_gpu(recipes: Sequence[Recipe]) -> bool:
     """Return true if a process that makes these recipes uses a GPU; published backbones are only downloaded."""
-    only_downloads = all(recipe.kind == "backbones" and not recipe.needs for recipe in recipes)
-    return not only_downloads and any(recipe.kind in ON_GPU for recipe in closure(recipes))
+    computed = [
+        recipe for recipe in recipes if recipe.kind not in FOLLOWING and (recipe.kind, recipe.needs) != DOWNLOAD
+    ]
+    return any(recipe.kind in ON_GPU for recipe in closure(computed))
 
 
 def threads_of(recipe: Recipe) -> int:
@@ -185,8 +192,8 @@ def _make_pass(work: Workspace, recipes: list[Recipe], *, again: bool) -> None:
         if folders:
             carry_out(folders, needs_of(work, recipes[0]))
     for recipe in folders.values():
-        if recipe.kind == "evaluations":
-            _say_headline(work, recipe)
+        if recipe.kind == EVALUATIONS:
+            _measure(work, recipe)
 
 
 def passes(work: Workspace, recipes: Iterable[Recipe]) -> list[list[Recipe]]:
@@ -211,21 +218,35 @@ def _leave_scheduler() -> None:
 def _announce(work: Workspace, recipe: Recipe, *, is_missing: bool) -> None:
     title = f"{recipe.key}: {recipe.name}"
     if is_missing:
-        say(title, detail=recipe.kind in TRAINED)
+        say(title, detail=recipe.kind in (*TRAINED, *FOLLOWING))
         return
     say(f"{title} is complete", detail=True)
     if recipe.kind == "data":
         acquire(recipe, work.data)  # raw files may have been deleted
 
 
-def _say_headline(work: Workspace, recipe: Recipe) -> None:
-    from recompose.metric_cache import MetricCache
+def _measure(work: Workspace, evaluation: Recipe) -> None:
+    """Make the metrics of an evaluation, and say the first of them."""
+    track = track_of(work, evaluation)
+    own, *_ = recipes = track.metrics_of(evaluation)
+    discard_outdated(work, recipes)
+    _make_all(work, recipes, again=False)
+    values: dict[str, float] = read_json(work.store.file(own, METRICS))
+    if (value := values.get(track.headline)) is not None:
+        metric = track.metric(track.headline)
+        say(f"{evaluation.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")
 
-    track = track_of(work, recipe)
-    metric = track.metric(track.headline)
-    value = MetricCache(work, keeps=True).of(recipe).get(track.headline)
-    if value is not None:
-        say(f"{recipe.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")
+
+def make_content(work: Workspace, recipe: Recipe, write: Callable[[Path], object]) -> None:
+    """Make a content by a function that writes it into a folder, unless the store has it, or an equal one.
+
+    Raises:
+        DamagedError: something that it needs is missing.
+    """
+    if not work.store.adopt_equal(recipe):
+        with work.store.build(recipe) as folder:
+            if folder:
+                write(folder)
 
 
 def _verified(work: Workspace, recipe: Recipe) -> Path:

@@ -1,8 +1,8 @@
 """The workspace: a project's folder with its parameters, its plan, and the paths of its content."""
 
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -49,12 +49,13 @@ class Workspace:
     root: Path
     edits: tuple[str, ...] = ()  # each written path=value; the file params.yaml is not changed
     folder: Path | None = None  # another one than the root for raw inputs and results
+    profile: str | None = None  # another one than the chosen
     is_trusted: bool = True  # false: anybody may have written it, and plugins in folders that it names are not used
 
     @cached_property
     def params(self) -> Params:
         """The parameters of the profile that the variable RECOMPOSE_PROFILE names, or else params.yaml."""
-        return self.load(os.environ.get(PROFILE))
+        return self.load(self.profile or os.environ.get(PROFILE))
 
     @cached_property
     def plugins(self) -> list[Plugin]:
@@ -135,11 +136,6 @@ class Workspace:
             if paper.track in plans and ((names := plans[paper.track].papers) is None or paper.name in names)
         ]
         return [*chosen, *self.comparisons]
-
-    @property
-    def plans(self) -> Iterator[Plan]:
-        """The plans of all profiles."""
-        return (self.plan_of(replace(self, edits=()).load(name)) for name in self.params.profiles)
 
     @property
     def place(self) -> Path:

@@ -1,6 +1,4 @@
-"""Lineages of things that nobody made: what a plan asks for, with files, numbers and circumstances that are
-invented.
-"""
+"""Reports of things that nobody made: what a plan asks for, with files, numbers and circumstances that are invented."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -8,25 +6,58 @@ from typing import Any
 
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json, write_text
-from recompose.metric_cache import metric_code
+from recompose.parts.cells import Cell
 from recompose.recipes.plan import NOTHING, Recipe, closure
-from recompose.tables.lineage import Lineage
-from recompose.tables.provenance import MADE, PROVENANCE, Made, Values, provenance_text, text_of
-from recompose.tracks import TRACKS
+from recompose.tables.formats import FORMATS
+from recompose.tables.provenance import MADE, PROVENANCE, ArtifactCells, Made, Provenance, Values
+from recompose.tables.published import Published
+
+Artifacts = Mapping[str, tuple[Iterable[Recipe], list[dict[str, Any]]]]  # what each needs, and its cells
 
 
-def publish(reports: Path, lineages: Mapping[str, Lineage], values: Values = NOTHING, **made: Any) -> None:
-    """Write the provenance of artifacts, and when and where everything behind them was made."""
-    text = provenance_text(lineages, values, {}, "")
-    write_text(reports / PROVENANCE, text)
+def publish(
+    reports: Path, artifacts: Artifacts, values: Values = NOTHING, planned: Mapping[str, Recipe] = NOTHING, **made: Any
+) -> None:
+    """Write the provenance of artifacts, with these recipes where they are planned, and the files of those, and when
+    and where everything behind them was made.
+    """
+    recipes, entries, files = list[Recipe](), dict[str, ArtifactCells](), dict[str, str]()
+    for name, (needs, cells) in artifacts.items():
+        recipe = planned.get(name, Recipe("artifacts", name, {"artifact": name}, roles_of(needs)))
+        recipes.append(recipe)
+        entries[name] = ArtifactCells(recipe=recipe.key, cells=[Cell.model_validate(cell) for cell in cells])
+        for file in [f"{name}.{ending}" for ending in FORMATS if name in planned]:
+            write_text(reports / file, "")
+            files[file] = sha256_file(reports / file)
+    write_text(reports / PROVENANCE, Provenance.of(closure(recipes), values, entries, files).text)
     Made(**{"provenance": sha256_file(reports / PROVENANCE), **made}).write(reports)
+
+
+def published_of(artifacts: Artifacts, **parts: Any) -> Published:
+    """What reports tell of artifacts, without files."""
+    recipes, cells = dict[str, Recipe](), dict[str, list[Cell]]()
+    for name, (needs, of) in artifacts.items():
+        recipes[name] = Recipe("artifacts", name, {}, roles_of(needs))
+        cells[name] = [Cell.model_validate(cell) for cell in of]
+    return Published(recipes, cells, **parts)
+
+
+def roles_of(needs: Iterable[Recipe]) -> dict[str, Recipe]:
+    """What an artifact needs, evaluations and data, by role; variants of a method have no names here."""
+    roles: dict[str, Recipe] = {}
+    for need in needs:
+        labels = need.labels
+        name = labels.get("name", labels.get("method"))
+        role = f"{name}/{labels['dataset']}/{labels['seed']}" if "seed" in labels else need.key
+        roles[need.key if role in roles else role] = need
+    return roles
 
 
 def edit_provenance(reports: Path, edit: Callable[[Any], object]) -> None:
     """Edit provenance.json, and its digest, as a forger would."""
     document, made = read_json(reports / PROVENANCE), read_json(reports / MADE)
     edit(document)
-    write_text(reports / PROVENANCE, text_of(document))
+    write_json(reports / PROVENANCE, document)
     write_json(reports / MADE, {**made, "provenance": sha256_file(reports / PROVENANCE)})
 
 
@@ -37,9 +68,9 @@ def edit_artifact(reports: Path, artifact: str, edit: Callable[[Any], object]) -
 
 def correct_artifact(reports: Path, artifact: str, *names: str) -> None:
     """Make provenance.json agree with files of an artifact that were changed."""
-    folder = (reports / artifact).parent
-    digests = {name: sha256_file(folder / name) for name in names}
-    edit_artifact(reports, artifact, lambda entry: entry["files"].update(digests))
+    paper = artifact.partition("/")[0]
+    digests = {f"{paper}/{name}": sha256_file(reports / paper / name) for name in names}
+    edit_provenance(reports, lambda document: document["files"].update(digests))
 
 
 def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, Any]:
@@ -60,29 +91,6 @@ def cell_of(row: str, evaluations: Iterable[Recipe], **more: Any) -> dict[str, A
         "better": 1,
         "made_from": keys,
         "values": [1.0] * len(keys),
-        "missing": [],
         "beside": [],
         **more,
     }
-
-
-def lineage_of(recipes: Iterable[Recipe], cells: list[dict[str, Any]], absent: Iterable[Recipe] = ()) -> Lineage:
-    """The lineage of cells that were made from some recipes; absent ones were planned alone."""
-    records = {recipe.key: recipe.plain() for recipe in closure(recipes)}
-    asked: dict[tuple[str, str], dict[str, None]] = {}
-    for cell in cells:
-        for name in cell["names"]:
-            asked.setdefault((name, cell["benchmark"]), {}).update(
-                dict.fromkeys((*cell["made_from"], *cell["missing"]))
-            )
-    document = {
-        "track": "czsl",
-        "benchmarks": {"shapes-pairs": next((key for key in records if key.startswith("data/")), "")},
-        "cells": cells,
-        "asked": [{"name": name, "benchmark": at, "evaluations": [*keys]} for (name, at), keys in asked.items()],
-        "records": records,
-        "wanted": {recipe.key: recipe for recipe in absent},
-        "metric_code": metric_code(TRACKS["czsl"]),
-        "files": {},
-    }
-    return Lineage.model_validate(document)

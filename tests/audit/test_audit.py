@@ -9,20 +9,13 @@ from typing import Any
 import pytest
 
 from recompose.audit import audit as module
-from recompose.audit.artifacts import ArtifactCheck
 from recompose.audit.findings import Audit
-from recompose.audit.stored import Stored
-from recompose.digest import sha256_file
 from recompose.files import read_json, write_text
-from recompose.parts.cells import Cell
-from recompose.tables.lineage import Lineage
-from recompose.tables.provenance import PROVENANCE, Provenance, provenance_text
-from recompose.tables.published import PublishedLineage
+from recompose.tables.provenance import PROVENANCE, Provenance
 from tests.audit.invented import correct_artifact, edit_artifact, edit_provenance
 from tests.audit.worlds import (
     CELL,
     MADE_FROM_EVALUATIONS,
-    PAPERS_LOADED,
     SHOWN,
     TABLE,
     all_of,
@@ -36,20 +29,21 @@ from tests.audit.worlds import (
     edit_made,
     evaluations_of,
     findings,
+    first_of,
     index_of,
     indexes_of,
+    key_of,
     moved,
     replace_once,
 )
-from tests.configuration import new_workspace
 from tests.conftest import Project
 
 
 def test_the_clean_world_is_clean(clean: Audit) -> None:
     assert (findings(clean), clean.unchecked) == ([], [])
-    assert {state for states in clean.states.values() for state in states.values()} == {"current"}
+    assert clean.words.keys() == {"current"}
     assert (clean.evaluations, clean.recomputed) == (2, 2)
-    assert {name: len(states) for name, states in clean.states.items() if states} == SHOWN
+    assert {name: len(states) for name, states in clean.cells.items() if states} == SHOWN
 
 
 def test_an_audit_writes_nothing(root: Path) -> None:
@@ -59,13 +53,13 @@ def test_an_audit_writes_nothing(root: Path) -> None:
     assert after == before
 
 
-def test_what_is_denied_everywhere_leaves_the_marks_on_artifacts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, _ = evaluations_of(root)
-    dirty(root, first, monkeypatch)
-    edit_json(first / "record.json", lambda record: record["made"].update(dirty=False))
+def test_code_that_no_commit_holds_is_a_fact_beside_the_state(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dirty(root, first_of(root), monkeypatch)
+    found = audited(root)
+    assert (found.clean, found.uncommitted) == (True, (key_of(first_of(root)),))
+    assert "no commit holds" in found.outcome
     edit_made(root, dirty=False)
-    stale = {place.partition(".")[0] for state, place, _ in findings(audited(root)) if state == "stale"}
-    assert stale >= {f"reports/smoke/{name}" for name in MADE_FROM_EVALUATIONS if "table" in name}
+    assert not audited(root).clean
 
 
 # data sets and indexes
@@ -82,12 +76,12 @@ def test_changed_images_are_found_some_are_named_and_all_are_counted(with_data: 
     images[3].write_bytes(images[3].read_bytes() + b"0")
     found = audited(with_data)
     place = images[3].relative_to(with_data).as_posix()
-    assert findings(found) == [("tampered", place, "was changed since it was indexed")]
+    assert findings(found) == [("changed", place, "was changed since it was indexed")]
     assert (moved(found, clean), found.recomputed) == ({}, 2)
     for image in images[:7]:
         image.unlink()
     why = "was changed since it was indexed, one of 7 changed files"
-    named = [("tampered", path.relative_to(with_data).as_posix(), why) for path in images[:5]]
+    named = [("changed", path.relative_to(with_data).as_posix(), why) for path in images[:5]]
     assert findings(audited(with_data)) == named
 
 
@@ -112,33 +106,13 @@ def test_edited_numbers_of_a_figure_are_found_where_it_is_drawn_again(root: Path
     correct_artifact(root / "reports/smoke", "msci/figure-curves", path.name)
     found = audited(root)
     why = f"line {number} shows {other}; its runs give {line}"
-    assert findings(found) == [("tampered", "reports/smoke/msci/figure-curves.csv", why)]
-    assert moved(found, clean) == {"msci/figure-curves": {"tampered": 1}}
-
-
-MAP, SWEEP = "dataset,x,y\nshapes,{x},1.0\n", "dataset,x,seed,AUC\nshapes,{x},0,28.4\n"
-
-
-@pytest.mark.parametrize(("figure", "numbers"), [("9", MAP), ("5", SWEEP)])
-def test_where_points_lie_and_where_a_sweep_stops_are_numbers(
-    figure: str, numbers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (paper,) = (paper for paper in PAPERS_LOADED if paper.name == "duplex")
-    name, work = f"figure-{figure}", new_workspace(tmp_path, "smoke")
-    path = work.reports / f"duplex/{name}.csv"
-    write_text(path, numbers.format(x="2.0"))
-    cell = Cell(row="Duplex", column="shapes", text="map")
-    lineage = Lineage.model_construct(cells=[cell], files={path.name: sha256_file(path)})
-    published = PublishedLineage({f"duplex/{name}": lineage})
-    check = ArtifactCheck(Stored(work, published), paper, name)
-    monkeypatch.setattr(check, "_remake", lambda make, is_possible: (numbers.format(x="1.0"), None))
-    (finding,) = check._check_figure(drawing=True)
-    assert (finding.state, finding.cells) == ("tampered", (cell.key,))
+    assert findings(found) == [("changed", "reports/smoke/msci/figure-curves.csv", why)]
+    assert moved(found, clean) == {"msci/figure-curves": {"changed": 1}}
 
 
 def test_a_table_without_its_column_of_values_shows_no_number(root: Path, clean: Audit) -> None:
     edit_csv(root, "text,value", "text,worth")
-    assert moved(audited(root), clean) == {TABLE: {"tampered": SHOWN[TABLE]}}
+    assert moved(audited(root), clean) == {TABLE: {"changed": SHOWN[TABLE]}}
 
 
 @pytest.mark.parametrize("text", ["", "[" * 100_000, '{"cells": NaN}', "\udcff"])
@@ -172,10 +146,10 @@ def test_nonsense_in_scores_is_found_where_every_record_was_made_to_agree(root: 
         made["results"][key]["files"]["scores.safetensors"] = files["scores.safetensors"]
 
     edit_json(root / "reports/smoke/made.json", agree)
-    shutil.rmtree(root / "results/lineages")
-    ((state, place, why),) = findings(audited(root))
-    assert (state, place) == ("tampered", f"results/{key}")
-    assert why.startswith("its scores cannot be read: ")
+    found = [(state, why) for state, place, why in findings(audited(root)) if place == f"results/{key}"]
+    ((state, why),) = found
+    assert state == "changed"
+    assert why.startswith("has scores that cannot be read: ")
 
 
 # clones
@@ -198,22 +172,21 @@ def test_a_clone_is_clean_as_far_as_can_be_told(clone: Path, clean: Audit) -> No
     unchecked = found.unchecked
     lost = {f"results/{key} is not on this disk" for key in read_json(clone / "reports/smoke/made.json")["results"]}
     assert len(lost) == 4 and lost <= set(unchecked)
-    followed = {name: count for name in found.states if (count := found.followed(name))}
+    followed = {name: len(cells) for name, cells in found.compared.items() if name in MADE_FROM_EVALUATIONS and cells}
     assert followed.items() <= MADE_FROM_EVALUATIONS.items() and len(followed) > 1
-    assert "dvc.lock: is missing, so the reports were not compared with it" in unchecked
+    assert "dvc.lock is missing, so the reports were not compared with it" in unchecked
 
 
 def test_edited_values_are_found_in_a_clone_and_nothing_follows_from_them(clone: Path) -> None:
     path = clone / "reports/smoke/provenance.json"
-    head, metrics = path.read_text().split('"metrics": ', 1)
-    path.write_text(f'{head}"metrics": {metrics.replace("0.", "0.1", 1)}')
+    head, metrics = path.read_text().split('\n"metrics": ', 1)
+    path.write_text(f'{head}\n"metrics": {metrics.replace("0.", "0.1", 1)}')
     found = audited(clone)
-    assert findings(found) == [("tampered", "reports/smoke/provenance.json", "was changed since it was written")]
-    assert not any(map(found.followed, found.states))
-    unchecked = found.unchecked
-    for name in MADE_FROM_EVALUATIONS:
-        assert f"{name}: some results behind it are missing or not valid" in unchecked
-    assert "the index: it needs results that are missing or not valid" in unchecked
+    assert findings(found) == [("changed", "reports/smoke/provenance.json", "was changed since it was written")]
+    assert not any(found.compared[name] for name in MADE_FROM_EVALUATIONS)
+    why = "was not computed again: some results behind it are missing or not valid"
+    assert {f"{name} {why}" for name in MADE_FROM_EVALUATIONS if "figure" not in name} <= {*found.unchecked}
+    assert "the page was not compared: it needs results that are missing or not valid" in found.unchecked
 
 
 def test_values_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -223,7 +196,8 @@ def test_values_are_read_as_they_were_written(tmp_path: Path) -> None:
         "evaluations/a": {"a": 0.1, "b": 2.0, "cost/seconds": 5.0},
         "evaluations/b": {"a": 1e-9, "nothing": math.nan, "b": -1.0},
     }
-    assert Provenance.parse(provenance_text({}, values, {}, "")).values == {
+    write_text(tmp_path / PROVENANCE, Provenance.of([], values, {}, {}).text)
+    assert Provenance.read(tmp_path).values == {
         "evaluations/a": {"a": 0.1, "b": 2.0},
         "evaluations/b": {"a": 1e-9, "b": -1.0},
         "evaluations/c": {"b": 1 / 3},
@@ -247,7 +221,8 @@ def test_a_number_that_differs_in_its_last_digits_is_found(chance: Project) -> N
 
     edit_artifact(reports, TABLE, shift_cells)
     edit_provenance(reports, shift_metrics)
-    assert {finding.code for finding in audited(chance.root).findings} == {"edited-value", "other-text"}
+    found = {place.partition(" · ")[0].partition(" of ")[0] for _, place, _ in findings(audited(chance.root))}
+    assert found == {f"reports/smoke/provenance.json: {what}" for what in (TABLE, "metrics")}
 
 
 @pytest.mark.parametrize("text", ["not JSON", "infinite"])
@@ -257,23 +232,24 @@ def test_published_values_that_are_none_are_found(chance: Project, text: str) ->
     for group in document["metrics"]:
         group["evaluations"] = {key: [math.inf for _ in values] for key, values in group["evaluations"].items()}
     (reports / PROVENANCE).write_text(json.dumps(document) if text == "infinite" else text)
-    assert {finding.code for finding in audited(chance.root).findings} == {"unreadable"}
+    ((state, place, why),) = findings(audited(chance.root))
+    assert (state, place) == ("changed", f"reports/smoke/{PROVENANCE}") and "cannot be read" in why
 
 
 def test_an_edited_cell_is_found_in_a_clone(clone: Path) -> None:
     edit_csv(clone, digest=False)
     found = audited(clone)
-    assert findings(found) == [("tampered", CELL, "shows '9.9 ± 1.1'; its runs give '0.8 ± 1.1'")]
-    assert set(found.states[TABLE].values()) == {"tampered"}
+    assert findings(found) == [("changed", CELL, "shows '9.9 ± 1.1'; it was '0.8 ± 1.1'")]
+    assert {state.word for state in found.cells[TABLE].values()} == {"changed"}
 
 
 @pytest.mark.slow
-def test_a_table_and_its_lineage_edited_together_are_found_by_the_lock(chance: Project) -> None:
+def test_a_table_and_its_cell_edited_together_are_found_by_the_lock(chance: Project) -> None:
     """DVC itself is asked: of a clone that holds no results, and only there."""
-    edit_csv(chance.root, lineage=True)
+    edit_csv(chance.root, cell=True)
     for name in ("data", "results"):
         shutil.rmtree(chance.root / name)
-    assert ("tampered", "reports/smoke", "does not match dvc.lock (modified)") in findings(audited(chance.root))
+    assert ("changed", "reports/smoke", "does not match dvc.lock (modified)") in findings(audited(chance.root))
 
 
 def test_the_lock_is_not_asked_where_there_are_evaluations(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,10 +264,10 @@ LOCK = "stages: {reports: {outs: [{path: reports/demo}]}}"
 @pytest.mark.parametrize(
     ("lock", "place", "state"),
     [
-        (LOCK, "reports/demo", "tampered"),
+        (LOCK, "reports/demo", "changed"),
         (LOCK, "reports/large", "unchecked"),  # of a profile that the lock tells nothing of
-        ("stages: [", "reports/demo", "tampered"),
-        ("stages: {reports: 3}", "reports/demo", "tampered"),
+        ("stages: [", "reports/demo", "changed"),
+        ("stages: {reports: 3}", "reports/demo", "changed"),
     ],
 )
 def test_reports_differ_from_the_lock(

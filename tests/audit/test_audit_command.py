@@ -10,15 +10,15 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from recompose.audit.audit import audit_document
-from recompose.audit.findings import Audit, Finding, Trust
+from recompose.audit.findings import Audit, Finding
 from recompose.commands.audit import show_findings
 from recompose.main import app
 from recompose.parts.cells import Cell
 from recompose.recipes.plan import Recipe
-from recompose.tables.lineage import Lineage
+from recompose.recipes.state import State
 from recompose.tables.provenance import MADE, Made
-from recompose.tables.published import PublishedLineage
-from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, evaluations_of
+from recompose.tables.published import Published
+from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, first_of, key_of
 from tests.conftest import Project
 
 
@@ -39,24 +39,24 @@ def test_the_clean_world_in_words_without_torch(chance_project: Project) -> None
 
 
 def test_a_bad_world_in_words_and_as_json(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = evaluations_of(root)[0]
+    folder = first_of(root)
     (folder / "log.txt").write_text("x")
-    bad, key = f"results/evaluations/{folder.name}/log.txt", f"evaluations/{folder.name}"
+    bad, key = f"results/{key_of(folder)}/log.txt", key_of(folder)
     reached = sum(MADE_FROM_EVALUATIONS.values())
     monkeypatch.chdir(root)
     in_words, as_json = (CliRunner().invoke(app, ["audit", *option]) for option in ([], ["--json"]))
     assert (in_words.exit_code, as_json.exit_code) == (1, 1)
     document = json.loads(as_json.stdout)
     (finding,) = document["findings"]
-    assert (finding["state"], finding["code"], finding["place"]) == ("tampered", "changed-file", bad)
+    assert (finding["state"], finding["place"]) == ("changed", bad)
     assert (finding["keys"], finding["reaches"]) == ([key], MADE_FROM_EVALUATIONS)
     assert f"recompose store discard {key}" in finding["remedy"]
-    cells = {"current": sum(SHOWN.values()) - reached, "tampered": reached}
+    cells = {"current": sum(SHOWN.values()) - reached, "changed": reached}
     counts = {"clean": False, "evaluations": 2, "recomputed": 1, "cells": cells}
     assert {name: document[name] for name in counts} == counts
     lines = in_words.stdout.splitlines()
-    assert lines[0] == f"tampered: {finding['why']}" and finding["remedy"] in lines[2]
-    assert bad in lines[1] and f"{reached} cells of {', '.join(MADE_FROM_EVALUATIONS)}" in lines[1]
+    assert lines[0] == f"changed: {finding['why']}" and finding["remedy"] in lines[2]
+    assert bad in lines[1] and f"{reached} cells of {', '.join(sorted(MADE_FROM_EVALUATIONS))}" in lines[1]
 
 
 def test_a_report_counts_the_build_info_that_it_writes(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,12 +89,12 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_path: Path) -> None:
     """A name can come from a lineage, a record, a file of reports, or the folder of a data set."""
-    record = Recipe("evaluations")
-    cell = Cell.model_construct(made_from=[record.key], row=name)
-    published = PublishedLineage({name: Lineage.model_construct(cells=[cell], records={record.key: record})})
-    finding = Finding.of("rebuilt", f"results/{name}", f"{name} was {name}", record.key, remedy=name)
-    absent = Finding.of("absent", name, "is not on this disk")
-    found = Audit([finding, absent], {name: {("measured", "", name, name): Trust()}}, 1, 0, {})
+    recipe = Recipe("evaluations")
+    cell = Cell.model_construct(made_from=[recipe.key], row=name)
+    published = Published({name: Recipe("artifacts", needs={"e": recipe})}, {name: [cell]})
+    finding = Finding.of("outdated", f"results/{name}", f"{name} was {name}", recipe.key, remedy=name)
+    absent = Finding.of("unchecked", name, "is not on this disk")
+    found = Audit([finding, absent], {name: {("measured", "", name, name): State()}}, 1, 0, {})
     bytes_out = io.BytesIO()
     file = io.TextIOWrapper(bytes_out, encoding="utf-8")
     show_findings(Console(file=file, width=200, force_terminal=False), found, published, full=True)
@@ -102,7 +102,7 @@ def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_pa
     plain = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name)
     lines = bytes_out.getvalue().decode().splitlines()
     assert lines[:5] == [
-        f"stale: {plain} was {plain}",
+        f"outdated: {plain} was {plain}",
         f"    results/{plain} (reaches 1 cell of {plain})",
         f"    remedy: {plain}",
         "unchecked: is not on this disk",
@@ -122,7 +122,7 @@ def test_an_edited_table_fails_its_paper_alone_and_git_diff_comes_first(
     assert done.exit_code == 1
     document = json.loads(done.stdout)
     (finding,) = document["findings"]
-    assert (finding["state"], finding["place"]) == ("tampered", "reports/smoke/msci/table-2.md")
+    assert (finding["state"], finding["place"]) == ("changed", "reports/smoke/msci/table-2.md")
     assert "git diff" in finding["remedy"].partition(";")[0]
     assert all(name.startswith("msci/") for name in document["artifacts"])
     assert CliRunner().invoke(app, ["audit", "duplex"]).exit_code == 0

@@ -6,16 +6,18 @@ from pathlib import Path
 import pytest
 
 from recompose.audit.audit import audit
-from recompose.audit.findings import CODES, STATES, Audit
+from recompose.audit.findings import Audit
 from recompose.commands.status import store_item
-from recompose.commands.trace import Artifact, trace
+from recompose.commands.trace import Artifact
 from recompose.recipes import fingerprint as fingerprints
 from recompose.recipes import plan
 from recompose.recipes.plan import Recipe
+from recompose.recipes.state import STATES
 from recompose.site.document import Site
-from recompose.tables import caveats
-from recompose.tables.caveats import committed_since
-from recompose.tables.published import PublishedLineage
+from recompose.tables import committed
+from recompose.tables.committed import committed_since
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
 from tests.audit import worlds
 from tests.audit.worlds import WORLDS, Patch, World, audited, key_of
@@ -26,43 +28,42 @@ TABLE, ROW, COLUMN, VIEW = worlds.TABLE, "chance", worlds.COLUMN, "exact"
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_all_say_the_same_word_of_what_is_spoiled(root: Path, clean: Audit, monkeypatch: Patch, world: World) -> None:
-    """Nothing else is blamed; where ``found`` is None, everything is stale."""
+    """Nothing else is blamed; where ``found`` is None, several results are told of."""
     folders = (*worlds.evaluations_of(root), *worlds.indexes_of(root))
     names = dict(zip(("first", "second", "index", "other"), map(key_of, folders), strict=True))
     world.spoil(root, monkeypatch)
     work, key = Workspace(root), ("measured", VIEW, ROW, COLUMN)
-    published = PublishedLineage.read(work, worlds.PAPERS_LOADED)
-    found, of_page = audited(root), audit(work, worlds.PAPERS_LOADED, published, quick=True)
+    reports = Reports(work)
+    published = Published.read(reports)
+    found, of_page = audited(root), audit(reports, published, worlds.PAPERS_LOADED, quick=True)
     if world.found is None:
-        assert {finding.state for finding in found.findings} == {"stale"}
+        assert found.findings
     else:
-        codes = sorted((finding.code, finding.place) for finding in found.findings)
-        assert codes == sorted((code, place.format(**names)) for code, place in world.found)
+        places = sorted((finding.state, finding.place) for finding in found.findings)
+        assert places == sorted((state, place.format(**names)) for state, place in world.found)
     assert worlds.moved(found, clean) == world.moved
     assert found.recomputed == world.recomputed
+    if not world.word:
+        return
     table = Artifact.read(work, TABLE)
-    cell = trace(work, table, table.find(row=ROW, column=COLUMN, view=VIEW)[0]).trust
-    assert (found.states[TABLE][key], of_page.states[TABLE][key], cell.state) == (world.word,) * 3
-    assert list(found.trusts[TABLE][key].why) == list(of_page.trusts[TABLE][key].why) == [*cell.why]
-    assert bool(cell.why) == (world.word != "current")
+    state = table.state(table.find(row=ROW, column=COLUMN, view=VIEW)[0])
+    assert (found.cells[TABLE][key].word, of_page.cells[TABLE][key].word, state.word) == (world.word,) * 3
+    assert bool(state.why) == (world.word != "current")
     cells = Site(worlds.PAPERS_LOADED, published, of_page, work.params, work.catalogue).document()["cells"]
     place = {"artifact": TABLE, "row": ROW, "column": COLUMN, "view": VIEW}
-    of_cell = [each for each in cells if each.items() >= place.items()]
-    assert [(each["state"], each["why"]) for each in of_cell] == [(world.word, [*cell.why])]
-    damaged = {f.keys[0] for f in found.findings if f.code == "changed-file" and f.place.startswith("results/")}
+    assert [each["state"] for each in cells if each.items() >= place.items()] == [world.word]
+    damaged = {f.keys[0] for f in found.findings if f.state == "changed" and f.place.startswith("results/")}
     status = {recipe.key: store_item(work, recipe).state for recipe in work.plan.recipes}
-    assert {key for key, state in status.items() if state == "tampered"} == damaged
+    assert {key for key, state in status.items() if state == "changed"} <= damaged
 
 
-def test_every_word_is_said_of_some_world_and_every_code_has_one() -> None:
-    assert {row.values[0].word for row in WORLDS} | {"unchecked"} == set(STATES)
-    assert {code for row in WORLDS for code, _ in row.values[0].found or ()} <= CODES.keys()
-    assert set(CODES.values()) == set(STATES) - {"current"}
+def test_every_word_is_said_of_some_world() -> None:
+    assert {row.values[0].word for row in WORLDS} - {""} == set(STATES)
 
 
 def forget() -> None:
     """A process reads sources, and asks git of them, once."""
-    for kept in (fingerprints._own_reach, fingerprints._fingerprint_of_own, caveats._find_commit):
+    for kept in (fingerprints._own_reach, fingerprints._fingerprint_of_own, committed._find_commit):
         kept.cache_clear()
 
 
@@ -75,7 +76,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(
     source = tmp_path / "src/recompose/odd.py"
     source.parent.mkdir(parents=True)
     (tmp_path / "requirements.lock").touch()
-    for module in (fingerprints, caveats):
+    for module in (fingerprints, committed):
         monkeypatch.setattr(module, "ROOT", source.parent)
 
     def git(*arguments: str) -> None:
@@ -97,7 +98,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(
         assert committed_since(recipe) is None
         git("add", "--all")
         git("commit", "--quiet", "--message", "it")
-        caveats._find_commit.cache_clear()
+        committed._find_commit.cache_clear()
         commit = committed_since(recipe)
         assert commit
         other = recipe_of("x = 2\n")
@@ -116,7 +117,7 @@ def test_code_that_was_committed_since_is_that_of_a_commit_and_no_other(
         both = recipe_of("x = 1\n", other="my_apart.model")
         assert committed_since(both) is None
         commit_files(apart, "my_apart/model.py")
-        caveats._find_commit.cache_clear()
+        committed._find_commit.cache_clear()
         assert committed_since(both) == commit
     finally:
         forget()

@@ -2,22 +2,15 @@
 one file.
 """
 
-import shutil
 from pathlib import Path
 
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from recompose.digest import sha256_file
-from recompose.files import write_json, write_text
 from recompose.tables.artifacts import make_artifacts
-from recompose.tables.due import artifact_recipe, is_due, written_artifacts
-from recompose.tables.kinds import artifact_files
-from recompose.tables.published import kept_lineage
-from recompose.tables.stored_results import StoredResults
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
 from tests.audit.worlds import (
-    PAPERS_LOADED,
     audited,
     copy_of,
     correct,
@@ -25,14 +18,14 @@ from tests.audit.worlds import (
     edit_json,
     evaluations_of,
     findings,
-    remake_index,
+    first_of,
+    key_of,
     remake_reports,
 )
-from tests.configuration import complete, new_workspace
+from tests.configuration import new_workspace
 from tests.conftest import Project
 
-REBUILT = "was rebuilt after the reports, with another result"
-DUE = {"table-2": False, "table-3": True}
+AGAIN = "was made again after the reports, with another result"
 ELSEWHERE = {
     "started": "2031-05-06T07:08:09+00:00",
     "seconds": 98765.43,
@@ -78,46 +71,44 @@ def test_only_one_file_and_what_shows_it_differ(both: tuple[Path, Path]) -> None
 def test_reports_that_were_made_again_elsewhere_are_clean(both: tuple[Path, Path]) -> None:
     found = audited(both[1])
     assert findings(found) == []
-    assert found.cells.keys() == {"current"}
+    assert found.words.keys() == {"current"}
 
 
-def test_an_artifact_that_is_older_than_a_rebuilt_result_is_stale_and_due(root: Path) -> None:
-    """Its lineage is the same to the byte: the contents that it was made from tell, here and in the reports."""
-    folder = evaluations_of(root)[0]
+def test_what_was_made_from_an_older_result_is_outdated_and_due(root: Path) -> None:
+    """Metrics that come out equal make nothing else anew."""
+    folder = first_of(root)
     save_file(load_file(folder / "scores.safetensors"), folder / "scores.safetensors", {"machine": "another"})
     correct(folder / "record.json", "scores.safetensors")
     edit_json(folder / "record.json", lambda record: record["made"].update(started="2031-05-06T07:08:09+00:00"))
-    work = Workspace(root)
-    czsl = [paper for paper in PAPERS_LOADED if paper.name == "msci"]
-    make_artifacts(StoredResults(work), czsl[0], ["table-2"])
-    remake_index(work)
-    for kept in (True, False):
-        if not kept:
-            shutil.rmtree(root / "results/lineages")
-        found = audited(root)
-        assert set(found.states["msci/table-2"].values()) == {"current"}
-        assert "stale" in found.states["msci/table-3"].values()
-        assert ("stale", f"results/evaluations/{folder.name}", REBUILT) in findings(found)
-        again, written = Workspace(root), written_artifacts(Workspace(root))
-        recipes = {name: artifact_recipe(work, czsl[0], name) for name in DUE}
-        due = {name: is_due(again, czsl[0], name, of, written) for name, of in recipes.items()}
-        assert due == DUE
+    assert ("outdated", f"results/{key_of(folder)}", AGAIN) in findings(audited(root))
+    reports = Reports(Workspace(root))
+    due = {name for name, recipe in reports.artifacts.items() if reports.is_due(recipe)}
+    assert {"msci/table-2", "msci/figure-curves"} < due and "msci/table-1" not in due
+    before = {path: path.stat().st_mtime_ns for path in root.glob("results/artifacts/*/record.json")}
+    make_artifacts(reports, due)
+    made = {path for path in root.glob("results/artifacts/*/record.json") if path.stat().st_mtime_ns != before[path]}
+    drawn = {reports.artifacts[name].key for name in due if "figure" in name}
+    assert {key_of(path.parent) for path in made} <= drawn  # of scores themselves
+    remake_reports(root)
+    assert findings(audited(root)) == []
 
 
-def test_a_table_of_data_is_due_once_the_data_is_indexed_anew_with_another_result(tmp_path: Path) -> None:
-    work, (paper,) = new_workspace(tmp_path, "smoke"), [paper for paper in PAPERS_LOADED if paper.name == "msci"]
-    recipe, name = artifact_recipe(work, paper, "table-1"), "msci/table-1"
-    assert {need.kind for need in recipe.needs.values()} == {"data"}
-    complete(work, recipe.needs.values())
-    files = [work.reports / "msci" / file for file in artifact_files(paper, "table-1")]
-    for file in files:
-        write_text(file, "")
-    contents = {need.key: work.store.record(need).content for need in recipe.needs.values()}
-    made_from = {"recipe": recipe.digest, "contents": contents}
-    write_json(kept_lineage(work, name), {**made_from, "files": {file.name: sha256_file(file) for file in files}})
-    written = written_artifacts(work)
-    assert not is_due(work, paper, "table-1", recipe, written)
-    folder = work.results / min(contents)
-    (folder / "labels.json").write_text("[]")
-    correct(folder / "record.json", "labels.json")
-    assert is_due(Workspace(tmp_path), paper, "table-1", recipe, written)
+def test_a_table_of_data_is_due_once_the_data_is_indexed_anew_with_another_result(root: Path) -> None:
+    reports = Reports(Workspace(root))
+    recipe = reports.artifacts["msci/table-1"]
+    assert {need.kind for need in recipe.needs.values()} == {"data"} and not reports.is_due(recipe)
+    index = root / "results" / next(iter(recipe.needs.values())).key
+    edit_json(index / "statistics.json", lambda counts: counts.update(states=99))
+    correct(index / "record.json", "statistics.json")
+    again = Reports(Workspace(root))
+    assert again.is_due(recipe)
+    make_artifacts(again, [recipe.name])
+    assert "99" in (root / "reports/smoke/msci/table-1.csv").read_text()
+
+
+def test_a_table_of_costs_alone_needs_them(tmp_path: Path) -> None:
+    reports = Reports(new_workspace(tmp_path))
+    needs = {name: {r: n.kind for r, n in recipe.needs.items()} for name, recipe in reports.artifacts.items()}
+    costs = {name: {kind for role, kind in of.items() if role.endswith("/costs")} for name, of in needs.items()}
+    assert costs["duplex/table-10"] == {"runs", "evaluations"}
+    assert costs["msci/table-2"] == set()

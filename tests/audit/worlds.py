@@ -6,7 +6,7 @@ Audits are made in this process, of copies of what they read.
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -14,19 +14,17 @@ from typing import Any
 
 import pytest
 
-from recompose.audit.audit import audit
+from recompose.audit import contents
 from recompose.audit.findings import Audit
 from recompose.commands.audit import audit_reports
+from recompose.commands.report import make_page
 from recompose.digest import sha256_file
 from recompose.files import read_json, write_json
 from recompose.papers import declaration
 from recompose.papers.declaration import all_papers
-from recompose.site.build import page_of
-from recompose.tables import caveats
 from recompose.tables.artifacts import make_artifacts
-from recompose.tables.index import builds_of, write_index
-from recompose.tables.published import PublishedLineage
-from recompose.tables.stored_results import StoredResults
+from recompose.tables.reports import Reports
+from recompose.tracks import measuring
 from recompose.workspace import Workspace
 from tests.audit.invented import correct_artifact, edit_artifact, edit_provenance
 from tests.configuration import GONE, edit, parameters
@@ -72,8 +70,7 @@ def copy_of(project: Path, target: Path, *more: str) -> Path:
 
 def audited(root: Path) -> Audit:
     """The audit of a project."""
-    work = Workspace(root)
-    return audit_reports(work, PAPERS_LOADED, PublishedLineage.read(work, PAPERS_LOADED))
+    return audit_reports(Workspace(root), PAPERS_LOADED)[1]
 
 
 def findings(found: Audit) -> list[Found]:
@@ -83,10 +80,10 @@ def findings(found: Audit) -> list[Found]:
 def moved(found: Audit, clean: Audit) -> dict[str, dict[str, int]]:
     """How many cells of each artifact are in another state than in the clean world, by that state."""
     counts: dict[str, dict[str, int]] = {}
-    for name, states in clean.states.items():
-        for key in states | found.states[name]:
-            now = found.states[name].get(key, "gone")
-            if now != states.get(key):
+    for name, states in clean.cells.items():
+        for key in states | found.cells[name]:
+            now = state.word if (state := found.cells[name].get(key)) else "gone"
+            if key not in states or now != states[key].word:
                 of = counts.setdefault(name, {})
                 of[now] = of.get(now, 0) + 1
     return counts
@@ -135,13 +132,12 @@ def replace_once(path: Path, old: str, new: str) -> None:
 
 
 def correct(record: Path, *names: str) -> None:
-    """Make a record, or a lineage, agree with files that were changed, as a forger would."""
+    """Make a record agree with files that were changed, as a forger would."""
 
     def edit(document: dict[str, Any]) -> None:
         for name in names:
             path = record.parent / name
-            digest = sha256_file(path)
-            document["files"][name] = {"sha256": digest, "bytes": path.stat().st_size} if "made" in document else digest
+            document["files"][name] = {"sha256": sha256_file(path), "bytes": path.stat().st_size}
 
     edit_json(record, edit)
 
@@ -152,21 +148,11 @@ def each_record(root: Path, edit: Callable[[dict[str, Any]], object]) -> None:
         edit_json(path, edit)
 
 
-def remake_reports(root: Path, work: Workspace | None = None) -> None:
-    """What the last phases do, of the artifacts that show anything of chance."""
-    work = work or Workspace(root)
-    for paper in PAPERS_LOADED:
-        names = [name for name in paper.artifacts if f"{paper.name}/{name}" in SHOWN]
-        make_artifacts(StoredResults(work), paper, names)
-    remake_index(work)
-
-
-def remake_index(work: Workspace) -> None:
-    """What the last phase does."""
-    published = PublishedLineage.read(work, PAPERS_LOADED)
-    shown = replace(published, made=builds_of(work, published))
-    found = audit(work, PAPERS_LOADED, shown, quick=True)
-    write_index(StoredResults(work), shown, page_of(work, shown, found))
+def remake_reports(root: Path) -> None:
+    """What the last phases do."""
+    reports = Reports(Workspace(root))
+    make_artifacts(reports, reports.artifacts)
+    make_page(reports)
 
 
 def improve(lineage: dict[str, Any]) -> None:
@@ -188,7 +174,7 @@ def zeroed(scores: Path) -> None:
 def dirty(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make a record and the reports as they would be had a source been edited that was never committed."""
 
-    monkeypatch.setattr(caveats, "_find_commit", lambda made_by, code: None)
+    monkeypatch.setattr(contents, "committed_since", lambda recipe: None)
     edit_json(folder / "record.json", lambda record: record["made"].update(dirty=True))
     remake_reports(root)
 
@@ -206,18 +192,16 @@ def again(folder: Path, *, otherwise: bool = False) -> None:
 
 
 def other_measures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The code of metrics as if it had been edited, so that it gives other numbers."""
-    from recompose.audit import trust
-    from recompose.tracks import TRACKS
+    """The code of metrics as if it had been edited."""
+    from recompose.tracks import track
 
-    track = type(TRACKS["czsl"])
-    honest, metric_code = track.all_metrics, trust.metric_code
-    monkeypatch.setattr(
-        track, "all_metrics", lambda *given: {name: value / 2 for name, value in honest(*given).items()}
-    )
-    monkeypatch.setattr(
-        trust, "metric_code", lambda *of: metric_code(*of) | {"recompose.tracks.czsl.metrics.czsl": "0" * 64}
-    )
+    honest = track.fingerprint
+
+    def edited(roots: Any) -> dict[str, str]:
+        roots = [*roots]
+        return honest(roots) | ({"recompose.tracks.czsl.metrics.czsl": "0" * 64} if measuring.MEASURE in roots else {})
+
+    monkeypatch.setattr(track, "fingerprint", edited)
 
 
 def other_declaration(root: Path, patch: pytest.MonkeyPatch) -> None:
@@ -232,7 +216,7 @@ def other_declaration(root: Path, patch: pytest.MonkeyPatch) -> None:
 PAGE = ("README.md", "metrics.json", "curves.csv", "index.html")  # and what is beside it
 TABLE, COLUMN = "msci/table-2", "shapes-pairs S"
 REPORTS = "reports/smoke"
-CSV, LINEAGE, MADE = f"{REPORTS}/{TABLE}.csv", f"{REPORTS}/provenance.json: {TABLE}", f"{REPORTS}/made.json"
+CSV, PROVENANCE, MADE = f"{REPORTS}/{TABLE}.csv", f"{REPORTS}/provenance.json", f"{REPORTS}/made.json"
 CELL = f"{CSV} · chance · shapes-pairs S · exact"
 LINE, REST = "chance,shapes-pairs S,measured,exact,0.8 ± 1.1,0.793651", ",1.12239,2,,\n"
 BETTER = "chance,shapes-pairs S,measured,exact,9.9 ± 1.1,9.9"
@@ -248,7 +232,7 @@ class World:
     name: str
     spoil: Spoil
     word: str  # of a number of chance in a table of MSCI
-    found: tuple[tuple[str, str], ...] = ()  # code and place; ``{first}`` is an evaluation, ``{index}`` its data
+    found: tuple[tuple[str, str], ...] = ()  # state and place; ``{first}`` is an evaluation, ``{index}`` its data
     moved: Moved = field(default_factory=dict)  # cells in another state than before, by artifact
     recomputed: int = 2  # evaluations
 
@@ -267,15 +251,15 @@ def cut(root: Path, *, name: str, number: int = 0) -> None:
     os.truncate(path, path.stat().st_size - 40)
 
 
-def improve_lineage(root: Path) -> None:
+def improve_cell(root: Path) -> None:
     edit_artifact(root / REPORTS, TABLE, improve)
 
 
-def edit_csv(root: Path, old: str = LINE, new: str = BETTER, *, lineage: bool = False, digest: bool = True) -> None:
-    """Edit a table, its lineage or the digest there, too."""
+def edit_csv(root: Path, old: str = LINE, new: str = BETTER, *, cell: bool = False, digest: bool = True) -> None:
+    """Edit a table, its cell in provenance or the digest there, too."""
     replace_once(root / CSV, old, new)
-    if lineage:
-        improve_lineage(root)
+    if cell:
+        improve_cell(root)
     if digest:
         correct_artifact(root / REPORTS, TABLE, "table-2.csv")
 
@@ -291,12 +275,12 @@ def edit_reported(root: Path) -> None:
 
 
 def edit_other(values: dict[str, Any], root: Path) -> None:
-    """Edit the lineage of another table."""
-    edit_artifact(root / REPORTS, OTHER, lambda lineage: edit(lineage, values))
+    """Edit what provenance has of another table."""
+    edit_artifact(root / REPORTS, OTHER, lambda entry: edit(entry, values))
 
 
-def edit_lineage(root: Path, **parts: Any) -> None:
-    """Edit the record of an evaluation in the lineage of a table."""
+def edit_recipe(root: Path, **parts: Any) -> None:
+    """Edit the recipe of an evaluation in provenance."""
     key = key_of(first_of(root))
     edit_provenance(root / REPORTS, lambda document: document["recipes"][key].update(parts))
 
@@ -335,7 +319,7 @@ def rebuild_record(root: Path, **made: Any) -> None:
 
 
 def commit_since(root: Path, patch: Patch) -> None:
-    patch.setattr(caveats, "_find_commit", lambda made_by, code: "abc1234")
+    patch.setattr(contents, "committed_since", lambda recipe: "abc1234")
     rebuild_record(root, dirty=True)
 
 
@@ -349,28 +333,30 @@ def deny_dirty(root: Path, patch: Patch, *, record: bool) -> None:
 
 
 def invent_cell(root: Path) -> None:
-    """Add a cell to a lineage that its table does not show."""
+    """Add a cell to provenance that its table does not show."""
 
-    def edit(lineage: Any) -> None:
-        cell = {name: value for name, value in lineage["cells"][0].items() if name not in ("made_from", "names")}
-        lineage["cells"].append({**cell, "row": "MSCI"})
+    def edit(entry: Any) -> None:
+        entry["cells"].append({**entry["cells"][0], "row": "MSCI"})
 
     edit_artifact(root / REPORTS, TABLE, edit)
 
 
-def lose_lineage(root: Path) -> None:
+def lose_entry(root: Path) -> None:
     edit_provenance(root / REPORTS, lambda document: document["artifacts"].pop(OTHER))
 
 
-def lose_seed(root: Path) -> None:
-    shutil.rmtree(first_of(root))
-    remake_reports(root)
+def forge_metrics(root: Path, *, consistent: bool) -> None:
+    """Forge stored metrics, with their records or without."""
+    for path in root.glob("results/metrics/*/metrics.json"):
+        edit_json(path, lambda metrics: metrics.update({"test/closed/dense/auc": 0.5}))
+        if consistent:
+            correct(path.parent / "record.json", path.name)
 
 
-def forge_metrics(root: Path) -> None:
-    """They are kept beside the store for speed alone."""
-    for path in root.glob("results/metrics/*/*.json"):
-        edit_json(path, lambda kept: kept["metrics"].update({"test/closed/dense/auc": 0.5}))
+def forge_artifact(root: Path) -> None:
+    """Forge a table in the store."""
+    (path,) = root.glob(f"results/artifacts/*/reports/{TABLE}.csv")
+    path.write_text(path.read_text().replace(LINE, BETTER))
 
 
 def edit_page(root: Path, *, name: str, digest: bool) -> None:
@@ -390,45 +376,40 @@ def append(root: Path, *, name: str) -> None:
     path.write_bytes(path.read_bytes() + b" ")
 
 
-TAMPERED, STALE = all_of("tampered", MADE_FROM_EVALUATIONS), all_of("stale", MADE_FROM_EVALUATIONS)
+CHANGED, OUTDATED = all_of("changed", MADE_FROM_EVALUATIONS), all_of("outdated", MADE_FROM_EVALUATIONS)
 # numbers of the data, too; what nobody asks for stands in the same table
-ALL_TAMPERED = all_of("tampered", SHOWN) | {"duplex/table-13": {"tampered": 10, "unchecked": 30}}
-ALL_STALE = all_of("stale", SHOWN) | {"duplex/table-13": {"stale": 10, "unchecked": 30}}
-ONE, EVERY = {TABLE: {"tampered": 1}}, {TABLE: {"tampered": 8}}
-EVERYTHING = all_of("stale", MADE_FROM_EVALUATIONS, FROM_DATA)
-OTHER, UNREAD = "msci/table-3", {"msci/table-3": {"gone": 4}}
-OTHER_LINEAGE, UNKNOWN = f"{REPORTS}/provenance.json: {OTHER}", {"cells.0.made_from": ["evaluations/000000000000"]}
-INVENTED = ("edited-value", f"{LINEAGE} · MSCI · {COLUMN} · exact"), ("other-recipe", f"{TABLE} · MSCI (1 cell)")
-IN_LINEAGE = f"{LINEAGE} · chance · shapes-pairs S · exact"
-SHOW_CLIP = [*MADE_FROM_EVALUATIONS, "msci/one-scale"]
+ALL_CHANGED = all_of("changed", SHOWN) | {"duplex/table-13": {"changed": 10, "unchecked": 30}}
+FORGED_INDEX = all_of("changed", SHOWN) | {"duplex/table-13": {"changed": 10, "outdated": 30}}
+ONE, EVERY = {TABLE: {"changed": 1}}, {TABLE: {"changed": 8}}
+EVERYTHING = all_of("outdated", SHOWN)  # also what was not run, in tables that are
+ASKED = EVERYTHING | {"duplex/table-13": {"outdated": 10}}
+OTHER, UNREAD = "msci/table-3", all_of("gone", SHOWN)
+UNKNOWN = {"cells.0.made_from": ["evaluations/000000000000"]}
+IN_PROVENANCE = f"{PROVENANCE}: {TABLE} · chance · {COLUMN} · exact"
 WITH_CLIP = {"profiles.smoke.czsl.methods": ["chance", "clip"]}
-MARKDOWN, PICTURE, DRAWN = f"{TABLE}.md", "msci/figure-curves.png", {"msci/figure-curves": {"tampered": 1}}
+MARKDOWN, PICTURE, DRAWN = f"{TABLE}.md", "msci/figure-curves.png", {"msci/figure-curves": {"changed": 1}}
 OF_PAPER = f"{CSV} · SCEN · mit-states S"
 REPORTED, FORGED = "SCEN,mit-states S,reported,,29.9", {"scores.safetensors": {"sha256": "0" * 64, "bytes": 1}}
 SEEDS = "profiles.smoke.czsl.seeds"
 
 
-def at(code: str, *places: str) -> tuple[tuple[str, str], ...]:
-    """Findings of one code."""
-    return tuple((code, place) for place in places)
+def at(state: str, *places: str) -> tuple[tuple[str, str], ...]:
+    """Findings of one state."""
+    return tuple((state, place) for place in places)
 
 
 SCORES = [f"results/{{{which}}}/scores.safetensors" for which in ("first", "second")]
-CHANGED, BOTH = at("changed-file", SCORES[0]), at("changed-file", *SCORES)
-SAMPLES, CONTENT = (at("changed-file", f"results/{{index}}/{name}") for name in ("samples.csv", "content.json"))
-PAIRS, CURVES_GONE = at("changed-file", "results/{other}/pairs.json"), at("missing-file", f"{REPORTS}/curves.csv")
-VALUE, UNREADABLE, BROKEN = at("edited-value", CELL), at("unreadable", CSV), at("unreadable", OTHER_LINEAGE)
-RENAMED = at("renamed", *(f"{REPORTS}/provenance.json: {name}" for name in MADE_FROM_EVALUATIONS))
-EDITED = at("edited-record", "results/{first}/record.json")
-REBUILT, REBUILT_INDEX = at("rebuilt", "results/{first}"), at("rebuilt", "results/{index}", "results/{first}")
-FORGED_INDEX = (*at("edited-record", "results/{index}/record.json"), *REBUILT)
-PICTURED = at("changed-file", f"{REPORTS}/{PICTURE}")
-DENIED = (*EDITED, *at("uncommitted", *MADE_FROM_EVALUATIONS))
-
-
-def everywhere(state: str) -> tuple[tuple[tuple[str, str], ...], Moved]:
-    """A finding of each artifact that is made from evaluations, and all of their cells in that state."""
-    return at(state, *MADE_FROM_EVALUATIONS), all_of(state, MADE_FROM_EVALUATIONS)
+SCORED, BOTH = at("changed", SCORES[0]), at("changed", *SCORES)
+SAMPLES, CONTENT = (at("changed", f"results/{{index}}/{name}") for name in ("samples.csv", "content.json"))
+PAIRS, CURVES_GONE = at("changed", "results/{other}/pairs.json"), at("missing", f"{REPORTS}/curves.csv")
+INVENTED, LOST = (
+    at("changed", f"{PROVENANCE}: {TABLE} · MSCI · {COLUMN} · exact"),
+    at("missing", f"{PROVENANCE}: {OTHER}"),
+)
+GONE_FILE, ABSENT = at("missing", f"{REPORTS}/{MARKDOWN}"), all_of("unchecked", MADE_FROM_EVALUATIONS)
+OF_PAGE = at("changed", f"{REPORTS}/index.html")
+VALUE, UNREADABLE, BROKEN = at("changed", CELL), at("changed", CSV), at("changed", PROVENANCE)
+EDITED, PICTURED = at("changed", "results/{first}/record.json"), at("changed", f"{REPORTS}/{PICTURE}")
 
 
 def world(
@@ -439,71 +420,104 @@ def world(
     return pytest.param(World(name, spoiling, word, found, to or {}, recomputed), id=name)
 
 
-def page_worlds(title: str, code: str, *names: str, digest: bool) -> list[Any]:
+def page_worlds(title: str, *names: str, digest: bool) -> list[Any]:
     """The page or a file beside it was edited."""
     edits = {name: partial(edit_page, name=name, digest=digest) for name in names}
-    return [world(f"{name} {title}", edit, "current", at(code, f"{REPORTS}/{name}")) for name, edit in edits.items()]
+    found = {name: at("changed", f"{REPORTS}/{name}") for name in names}
+    return [world(f"{name} {title}", edit, "current", found[name]) for name, edit in edits.items()]
 
 
 WORLDS = [
     world("nothing", lambda r: None, "current"),
     # what is stored
-    world("scores of zeros", lambda r: zeroed(scores_of(r)), "tampered", CHANGED, TAMPERED, 1),
-    world("scores swapped", swap_scores, "tampered", BOTH, TAMPERED, 0),
-    world("scores and record forged", forge_scores, "tampered", EDITED, TAMPERED, 1),
-    world("scores gone", lambda r: scores_of(r).unlink(), "tampered", CHANGED, TAMPERED, 1),
-    world("metrics beside forged", forge_metrics, "current"),
+    world("scores of zeros", lambda r: zeroed(scores_of(r)), "changed", SCORED, CHANGED, 1),
+    world("scores swapped", swap_scores, "changed", BOTH, CHANGED, 0),
+    world("scores and record forged", forge_scores, "changed", None, CHANGED, 1),
+    world("scores gone", lambda r: scores_of(r).unlink(), "changed", SCORED, CHANGED, 1),
+    world("metrics forged", partial(forge_metrics, consistent=False), "changed", None, CHANGED),
+    world("metrics and records forged", partial(forge_metrics, consistent=True), "outdated", None, OUTDATED),
+    world("table in the store forged", forge_artifact, "current", None),
     world("made again, equal", lambda r: again(first_of(r)), "current"),
-    world("made again, otherwise", lambda r: again(first_of(r), otherwise=True), "stale", REBUILT, STALE, 1),
-    world("samples cut", partial(cut, name="samples.csv"), "tampered", SAMPLES, ALL_TAMPERED, 1),
-    world("content of data cut", partial(cut, name="content.json"), "tampered", CONTENT, ALL_TAMPERED, 1),
-    world("pairs of the other data cut", partial(cut, name="pairs.json", number=1), "tampered", PAIRS, TAMPERED, 1),
-    world("index and record forged", forge_index, "tampered", FORGED_INDEX, ALL_TAMPERED, 1),
-    world("indexed anew", lambda r: forge_index(r, anew=True), "stale", REBUILT_INDEX, ALL_STALE, 1),
+    world("made again, otherwise", lambda r: again(first_of(r), otherwise=True), "outdated", None, OUTDATED, 1),
+    world("samples cut", partial(cut, name="samples.csv"), "changed", SAMPLES, ALL_CHANGED, 1),
+    world("content of data cut", partial(cut, name="content.json"), "changed", CONTENT, ALL_CHANGED, 1),
+    world("pairs of the other data cut", partial(cut, name="pairs.json", number=1), "changed", PAIRS, CHANGED, 1),
+    world("index and record forged", forge_index, "changed", None, FORGED_INDEX, 1),
+    world("indexed anew", partial(forge_index, anew=True), "outdated", None, all_of("outdated", SHOWN), 1),
     # how it was made
-    world("uncommitted", lambda r, patch: dirty(r, first_of(r), patch), "uncommitted", *everywhere("uncommitted")),
+    world("uncommitted", lambda r, patch: dirty(r, first_of(r), patch), "current"),
     world("committed since", commit_since, "current"),
-    world("uncommitted, denied in the record", partial(deny_dirty, record=True), "tampered", DENIED, TAMPERED, 1),
-    world("uncommitted, denied in the reports", partial(deny_dirty, record=False), "tampered", EDITED, TAMPERED, 1),
+    world("uncommitted, denied in the record", partial(deny_dirty, record=True), "changed", EDITED, CHANGED, 1),
+    world("uncommitted, denied in the reports", partial(deny_dirty, record=False), "changed", EDITED, CHANGED, 1),
     world("another device", lambda r: rebuild_record(r, device="1 x GPU"), "current"),
-    world("other packages", lambda r: rebuild_record(r, packages={"torch": "1.0"}), "mixed", *everywhere("mixed")),
-    world("a seed gone", lose_seed, "incomplete", *everywhere("incomplete"), 1),
+    world("other packages", lambda r: rebuild_record(r, packages={"torch": "1.0"}), "current"),
+    world(
+        "a seed gone",
+        lambda r: shutil.rmtree(first_of(r)),
+        "unchecked",
+        (),
+        all_of("unchecked", MADE_FROM_EVALUATIONS),
+        1,
+    ),
     # what is shown
-    world("cell edited", lambda r: edit_csv(r, digest=False), "tampered", VALUE, EVERY),
-    world("cell edited, digest agrees", edit_csv, "tampered", VALUE, ONE),
-    world("value edited", lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9")), "tampered", VALUE, ONE),
-    world("cell gone", lambda r: edit_csv(r, f"{LINE}{REST}", ""), "tampered", VALUE, ONE),
-    world("cell and lineage edited", lambda r: edit_csv(r, lineage=True), "tampered", VALUE, ONE),
-    world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "current", at("other-text", CSV)),
-    world("table empty", lambda r: empty_csv(r, 0), "tampered", UNREADABLE, EVERY),
-    world("table with its header alone", lambda r: empty_csv(r, 1), "tampered", UNREADABLE, EVERY),
-    world("lineage edited", improve_lineage, "tampered", at("edited-value", IN_LINEAGE), ONE),
-    world("cell in a lineage alone", invent_cell, "current", INVENTED, ONE),
-    world("lineage gone", lose_lineage, "current", at("missing-file", OTHER_LINEAGE), UNREAD),
-    world("lineage without a text", partial(edit_other, {"cells.0.text": GONE}), "current", BROKEN, UNREAD),
-    world("lineage without code", partial(edit_other, {"metric_code": "0" * 12}), "current", BROKEN, UNREAD),
-    world("lineage of unknown evaluations", partial(edit_other, UNKNOWN), "current", BROKEN, UNREAD),
-    world("lineage without a plan", partial(edit_other, {"asked": []}), "current", BROKEN, UNREAD),
-    world("name in a lineage", lambda r: edit_lineage(r, name="magic"), "stale", RENAMED, STALE),
-    world("printed value edited", edit_reported, "tampered", at("edited-value", OF_PAPER), EVERY),
-    world("other file", partial(append, name=MARKDOWN), "tampered", at("changed-file", f"{REPORTS}/{MARKDOWN}"), EVERY),
-    world("file gone", partial(remove, name=MARKDOWN), "tampered", at("missing-file", f"{REPORTS}/{MARKDOWN}"), EVERY),
+    world("cell edited", lambda r: edit_csv(r, digest=False), "changed", VALUE, EVERY),
+    world("cell edited, digest agrees", edit_csv, "changed", UNREADABLE, EVERY),
+    world(
+        "value edited",
+        lambda r: edit_csv(r, LINE, LINE.replace("0.793651", "9.9")),
+        "changed",
+        at("changed", CSV),
+        EVERY,
+    ),
+    world("cell gone", lambda r: edit_csv(r, f"{LINE}{REST}", ""), "changed", at("changed", CSV), EVERY),
+    world("cell edited everywhere", lambda r: edit_csv(r, cell=True), "changed", at("changed", IN_PROVENANCE), ONE),
+    world("row twice", lambda r: edit_csv(r, LINE, f"{BETTER}{REST}{LINE}"), "changed", at("changed", CSV), EVERY),
+    world("table empty", lambda r: empty_csv(r, 0), "changed", UNREADABLE, EVERY),
+    world("table with its header alone", lambda r: empty_csv(r, 1), "changed", UNREADABLE, EVERY),
+    world("cell in provenance edited", improve_cell, "changed", at("changed", IN_PROVENANCE), ONE),
+    world(
+        "cell in provenance alone",
+        invent_cell,
+        "current",
+        at("changed", f"{PROVENANCE}: {TABLE} · MSCI · {COLUMN} · exact"),
+        ONE,
+    ),
+    world(
+        "table not in provenance", lose_entry, "current", at("missing", f"{PROVENANCE}: {OTHER}"), {OTHER: {"gone": 4}}
+    ),
+    world("cell without a text", partial(edit_other, {"cells.0.text": GONE}), "", BROKEN, UNREAD, 0),
+    world("table without a recipe", partial(edit_other, {"recipe": "artifacts/000000000000"}), "", BROKEN, UNREAD, 0),
+    world("cell of unknown evaluations", partial(edit_other, UNKNOWN), "", BROKEN, UNREAD, 0),
+    world("settings of a recipe", partial(edit_recipe, document={}), "", BROKEN, UNREAD, 0),
+    world("needs of a recipe", partial(edit_recipe, needs={}), "", BROKEN, UNREAD, 0),
+    world(
+        "name of a recipe", lambda r: edit_recipe(r, name="magic"), "current", at("changed", f"{REPORTS}/index.html")
+    ),
+    world("printed value edited", edit_reported, "changed", at("changed", OF_PAPER), EVERY),
+    world("other file", partial(append, name=MARKDOWN), "changed", at("changed", f"{REPORTS}/{MARKDOWN}"), EVERY),
+    world(
+        "file gone",
+        partial(remove, name=MARKDOWN),
+        "missing",
+        at("missing", f"{REPORTS}/{MARKDOWN}"),
+        {TABLE: {"missing": 8}},
+    ),
     world("picture edited", partial(append, name=PICTURE), "current", PICTURED, DRAWN),
-    *page_worlds("edited", "changed-file", "README.md", "metrics.json", "index.html", digest=False),
-    *page_worlds("edited, digest agrees", "other-text", *PAGE, digest=True),
+    *page_worlds("edited", "README.md", "metrics.json", "index.html", digest=False),
+    *page_worlds("edited, digest agrees", *PAGE, digest=True),
     world("file beside the page gone", partial(remove, name="curves.csv"), "current", CURVES_GONE),
     # what the reports hold of builds
-    world("inputs in made.json", lambda r: edit_made(r, inputs={"data": "0" * 64}), "tampered", EDITED, TAMPERED, 1),
-    world("files in made.json", lambda r: edit_made(r, files=FORGED), "tampered", EDITED, TAMPERED, 1),
-    world("host in made.json", lambda r: edit_made(r, host="elsewhere"), "tampered", EDITED, TAMPERED, 1),
-    world("made.json empty", lambda r: (r / MADE).write_text(""), "current", at("unreadable", MADE)),
+    world("inputs in made.json", lambda r: edit_made(r, inputs={"data": "0" * 64}), "changed", EDITED, CHANGED, 1),
+    world("files in made.json", lambda r: edit_made(r, files=FORGED), "changed", EDITED, CHANGED, 1),
+    world("host in made.json", lambda r: edit_made(r, host="elsewhere"), "changed", EDITED, CHANGED, 1),
+    world("made.json empty", lambda r: (r / MADE).write_text(""), "current", at("changed", MADE)),
     # what is asked for
-    world("an image more", lambda r: Project(r).set(ONE_IMAGE_MORE), "stale", None, EVERYTHING),
-    world("data renamed", lambda r: Project(r).set(DATA_RENAMED), "stale", None, EVERYTHING),
-    world("a seed less", lambda r: Project(r).set({SEEDS: [0]}), "stale", None, STALE),
-    world("a seed more", lambda r: Project(r).set({SEEDS: [0, 1, 2]}), "stale", None, STALE),
+    world("an image more", lambda r: Project(r).set(ONE_IMAGE_MORE), "outdated", None, ASKED),
+    world("data renamed", lambda r: Project(r).set(DATA_RENAMED), "outdated", None, ASKED),
+    world("a seed less", lambda r: Project(r).set({SEEDS: [0]}), "outdated", None, OUTDATED),
+    world("a seed more", lambda r: Project(r).set({SEEDS: [0, 1, 2]}), "outdated", None, OUTDATED),
     world("unused parameter", lambda r: Project(r).set({"czsl.feasibility.prompt": "a {name}"}), "current"),
-    world("a method more", lambda r: Project(r).set(WITH_CLIP), "current", at("other-recipe", *SHOW_CLIP)),
-    world("other code of metrics", lambda r, patch: other_measures(patch), "stale", None, ALL_STALE),
-    world("other declaration", other_declaration, "current", at("other-text", OF_PAPER)),
+    world("a method more", lambda r: Project(r).set(WITH_CLIP), "current", None),
+    world("other code of metrics", lambda r, patch: other_measures(patch), "outdated", None, OUTDATED),
+    world("other declaration", other_declaration, "outdated", None, all_of("outdated", {TABLE: 8})),
 ]

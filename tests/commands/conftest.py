@@ -2,8 +2,9 @@
 
 import pytest
 
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
-from tests.audit.invented import cell_of, lineage_of, publish
+from tests.audit.invented import cell_of, publish
 from tests.configuration import write_params
 
 
@@ -19,6 +20,6 @@ def printing(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
         cell_of(row, evaluations, names=["csp"], view=view, column=f"shapes-pairs {column}", text=f"{column} {view}")
         for row, column, view in places
     ]
-    publish(work.reports, {"msci/table-2": lineage_of(evaluations, cells)})
-    (work.reports / "msci").mkdir()
+    planned = {"msci/table-2": Reports(work).artifact("msci/table-2")}
+    publish(work.reports, {"msci/table-2": (evaluations, cells)}, planned=planned)
     return work

@@ -11,8 +11,7 @@ from recompose.commands.audit import show_release_audit
 from recompose.commands.release import CHECKSUMS, RELEASE, open_release, write_release
 from recompose.errors import ParamsError, ReleaseError
 from recompose.files import write_json
-from recompose.tables.lineage import Lineage
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import Published
 from recompose.workspace import Workspace
 from tests.configuration import write_params
 from tests.errors import raises
@@ -87,8 +86,7 @@ def test_a_release_has_the_files_of_comparisons_whose_reports_it_has(
     (tmp_path / "comparisons").mkdir()
     (tmp_path / "comparisons/scratch-mine.yaml").write_text("{track: czsl, baseline: csp, methods: [msci]}")
     work, archive = Workspace(tmp_path), tmp_path / "small.tar.gz"
-    published = PublishedLineage({"scratch-mine/table": Lineage.model_construct(records={}, cells=[])})
-    monkeypatch.setattr(PublishedLineage, "read", lambda *_: published)
+    monkeypatch.setattr(Published, "read", lambda _: Published(cells={"scratch-mine/table": []}))
     write_release(work, work.papers, archive)
     with open_release(archive) as opened:
         assert [paper.name for paper in Workspace(opened.root).papers] == [paper.name for paper in work.papers]

@@ -86,9 +86,9 @@ def test_each_state_is_seen(work: Workspace) -> None:
         begin(folder)
         status = current_status(work)
     states = {item.folder: item.state for item in status.items}
-    runs = {"done": done, "tampered": damaged, "failed": failed, "running": running, "interrupted": interrupted}
+    runs = {"current": done, "changed": damaged, "failed": failed, "running": running, "interrupted": interrupted}
     assert {state: states[run.folder] for state, run in runs.items()} == {state: state for state in runs}
-    assert states[waiting.folder] == "waiting"
+    assert states[waiting.folder] == "missing"
     (item,) = status.items_in("running")
     assert item.progress and (item.progress.done, item.progress.total) == (2, 5)
     file = io.StringIO()

@@ -33,15 +33,13 @@ from recompose.commands.verify import (
     sentence,
 )
 from recompose.data.raw import unpack
-from recompose.parts.cells import Cell
 from recompose.recipes import store
 from recompose.recipes.locks import lock_below
 from recompose.recipes.plan import Recipe, closure
 from recompose.recipes.records import Record
-from recompose.tables.artifacts import lineage_of
 from recompose.tables.provenance import MADE
-from recompose.tables.published import PublishedLineage
-from recompose.tables.stored_results import StoredResults
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
 from tests.audit import invented
 from tests.audit.invented import cell_of, edit_provenance
@@ -77,7 +75,7 @@ def replace_makers(monkeypatch: pytest.MonkeyPatch) -> None:
         return {METRIC: number_in(evaluation / FILE["evaluations"])}
 
     monkeypatch.setattr(phases, "carry_out", write)
-    monkeypatch.setattr(phases, "_say_headline", lambda *_: None)
+    monkeypatch.setattr(phases, "_measure", lambda *_: None)
     monkeypatch.setattr(phases, "acquire", lambda recipe, raw: raw)
     monkeypatch.setattr(store, "state_of_sources", lambda *_: {"commit": None, "dirty": None})  # git takes long
     monkeypatch.setattr("recompose.tracks.czsl.metric_values.read_metrics", metrics)
@@ -112,7 +110,7 @@ def evaluations_of(work: Workspace) -> list[Recipe]:
 
 def publish(
     work: Workspace, value: Callable[[float], float] = lambda value: value, count: int = len(SEEDS)
-) -> PublishedLineage:
+) -> Published:
     """Write a table with the mean over some runs and the number of the first, as if the stored results were right."""
     evaluations = evaluations_of(work)[:count]
     numbers = [value(number_in(work.store.folder(recipe) / FILE["evaluations"])) for recipe in evaluations]
@@ -120,16 +118,14 @@ def publish(
         cell_of("CSP", evaluations[:of], column=column, view="", values=numbers[:of], value=mean(numbers[:of]))
         for column, of in (("AUC", count), ("first AUC", 1))
     ]
-    planned = {("csp", "shapes-pairs"): evaluations}
-    lineage = lineage_of(StoredResults(work), "czsl", [Cell.model_validate(cell) for cell in cells], planned)
     builds = {recipe.key: work.store.record(recipe).build for recipe in closure(evaluations)}
     values = {recipe.key: {METRIC: number} for recipe, number in zip(evaluations, numbers, strict=True)}
-    invented.publish(work.reports, {TABLE: lineage}, values, results=builds)
+    invented.publish(work.reports, {TABLE: (evaluations, cells)}, values, results=builds)
     return read(work)
 
 
-def read(work: Workspace) -> PublishedLineage:
-    return PublishedLineage.read(work, work.papers)
+def read(work: Workspace) -> Published:
+    return Published.read(Reports(work))
 
 
 def forge(work: Workspace, recipe: Recipe) -> None:
@@ -140,11 +136,11 @@ def forge(work: Workspace, recipe: Recipe) -> None:
     correct(folder / "record.json", name)
 
 
-def all_runs(published: PublishedLineage) -> Runs:
-    return runs_behind(published, published.cells(TABLE))
+def all_runs(published: Published) -> Runs:
+    return runs_behind(published, published.cells[TABLE])
 
 
-def verified(work: Workspace, published: PublishedLineage, count: int = len(SEEDS)) -> list[Rerun]:
+def verified(work: Workspace, published: Published, count: int = len(SEEDS)) -> list[Rerun]:
     return make_again(work, published, draw(all_runs(published), "seed", count))
 
 
@@ -261,7 +257,7 @@ def test_numbers_that_nobody_tells_are_different(work: Workspace) -> None:
 def test_all_runs_behind_a_cell_are_made_again(work: Workspace) -> None:
     published = publish(work)
     place = CellPlace.parse(f"{work.reports_place}/{TABLE}#CSP/first AUC", work)
-    behind = runs_behind(published, [place.find(published.cells(TABLE))])
+    behind = runs_behind(published, [place.find(published.cells[TABLE])])
     first = evaluations_of(work)[0]
     assert behind == {first.needs["run"].key: [first.key]}
     result = make_again(work, published, behind)

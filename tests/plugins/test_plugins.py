@@ -10,10 +10,11 @@ import pytest
 from recompose.commands import store
 from recompose.data.tracking import tracked
 from recompose.errors import ParamsError, PlanError, PluginError
-from recompose.metric_cache import MetricCache, metric_code
 from recompose.recipes.plan import Recipe
-from recompose.tables.due import artifact_recipe
+from recompose.tables.reports import artifact_recipe
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
+from recompose.tracks.measuring import compute_metrics
 from recompose.tracks.plugins import FILE
 from recompose.workspace import Workspace
 from tests.configuration import edit, text_of, write_params
@@ -221,8 +222,10 @@ def test_a_plugin_metric_is_computed_and_its_code_counts_where_it_is_used(projec
     )
     track = work.catalogue["czsl"]
     assert track.description_of("test/double").unit == "%"
-    assert "metric test/double" not in track.measured_by(["test/closed/dense/auc"])
-    assert track.measured_by(["test/double"])["metric test/double"] == "my_work.numbers:double"
+    evaluation = Recipe("evaluations", "e", {}, track="czsl")
+    assert len(track.metrics_of(evaluation, ["test/closed/dense/auc"])) == 1
+    _, added = track.metrics_of(evaluation, ["test/double"])
+    assert added.made_by["metric"] == "my_work.numbers:double" and "my_work.numbers" in added.code
 
 
 def test_another_declaration_of_a_plugin_metric_gives_other_numbers_and_tables(
@@ -233,7 +236,7 @@ def test_another_declaration_of_a_plugin_metric_gives_other_numbers_and_tables(
     paper = deepcopy(PAPER)
     paper["artifacts"]["table-1"]["columns"] = {"Mine": "test/mine"}
     monkeypatch.setattr("recompose.tracks.czsl.metric_values.read_metrics", lambda *_: {})
-    tables, codes = list[str](), list[object]()
+    tables, metrics = list[str](), list[str]()
     for function, factor in (("times_2", 1), ("times_3", 1), ("times_3", 100)):
         entry = {"function": f"numbers:{function}", "digits": 1, "better": 1, "factor": factor}
         files = {"numbers.py": functions, "papers/my-study/paper.yaml": text_of(paper)}
@@ -242,13 +245,13 @@ def test_another_declaration_of_a_plugin_metric_gives_other_numbers_and_tables(
         with work.store.build(evaluation):
             pass
         assert work.papers[-1].name == "my-study"
-        assert MetricCache(work).of(evaluation) == {"test/mine": float(function[-1])}
+        assert StoredResults(work).metrics(evaluation) == {"test/mine": float(function[-1])}
         tables.append(artifact_recipe(work, work.papers[-1], "table-1").digest)
         track = work.catalogue["czsl"]
-        codes.append(metric_code(track, ["test/mine"]))
-        assert metric_code(track, ["test/closed/dense/auc"]) == metric_code(TRACKS["czsl"])
-    assert len({*tables}) == 3
-    assert all(codes.count(code) == 1 for code in codes)
+        own, added = track.metrics_of(evaluation)
+        metrics.append(added.digest)
+        assert own.digest == TRACKS["czsl"].metrics_of(evaluation)[0].digest
+    assert (len({*tables}), len({*metrics})) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +268,8 @@ def test_a_failing_metric_is_named(project: Plan, monkeypatch: pytest.MonkeyPatc
     track = work.catalogue["czsl"]
     monkeypatch.setattr("recompose.tracks.czsl.metric_values.read_metrics", lambda *_: {})
     with raises(PluginError, "broken-metric") as caught:
-        track.all_metrics(Path("results/evaluations/e"), {})
+        _, added = track.metrics_of(Recipe("evaluations", "e", {}, track="czsl"))
+        compute_metrics(added, {"evaluation": Path("results/evaluations/e")}, {})
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 

@@ -23,11 +23,11 @@ import json, sys
 from pathlib import Path
 from recompose.digest import digest
 from recompose.recipes.fingerprint import keep_summaries
-from recompose.tables.due import artifact_recipes, index_recipe
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
 
 work, own = Workspace(Path(sys.argv[1])), {}
-for recipe in [*work.plan.recipes, *artifact_recipes(work).values(), index_recipe(work)]:
+for recipe in Reports(work).by_key.values():
     labels = recipe.labels
     about = labels.get("artifact") or labels.get("method") or labels.get("benchmark") or labels.get("dataset")
     name = "/".join([recipe.kind, recipe.track or "-", about or recipe.name])
@@ -50,19 +50,19 @@ EDITS: dict[str, Edit] = {
         f"{V}/data/formats/eqben.py",
         "files.limit.of(groups[name], name)",
         "groups[name]",
-        "data/vlc/shapes-suites artifacts/vlc/*",
+        "data/vlc/shapes-suites metrics/vlc/*",
     ),
     "reader of an index of pairs": (
         f"{C}/data/pairs.py",
         'for row in read_csv(folder / "samples.csv")',
         'for row in read_csv(folder / "samples.csv")[1:]',
-        "data/czsl/* pixels/czsl/* runs/czsl/* evaluations/czsl/* artifacts/czsl/* page/*",
+        "data/czsl/* pixels/czsl/* runs/czsl/* evaluations/czsl/* metrics/czsl/* artifacts/czsl/* page/*",
     ),
     "reader of classes": (
         f"{S}/tracks/gzsl/data/classes.py",
         'image["hard"] == "1"',
         'image["hard"] != "0"',
-        "data/gzsl/* grids/gzsl/* runs/gzsl/* evaluations/gzsl/* artifacts/gzsl/* page/*",
+        "data/gzsl/* grids/gzsl/* runs/gzsl/* evaluations/gzsl/* metrics/gzsl/* artifacts/gzsl/* page/*",
     ),
     "reader of captions": (
         f"{V}/data/captions.py",
@@ -122,7 +122,7 @@ EDITS: dict[str, Edit] = {
         f"{C}/methods/three_path.py",
         '"state": pairs[targets, 0], "object"',
         '"state": pairs[targets, 0] + 0, "object"',
-        "*/czsl/c-s-o */czsl/troika */czsl/msci */czsl/duplex",
+        "*/czsl/c-s-o */czsl/troika */czsl/msci */czsl/duplex -metrics/*",
     ),
     "loss of FSC-CLIP": (
         f"{V}/methods/fsc_clip.py",
@@ -166,7 +166,7 @@ EDITS: dict[str, Edit] = {
         f"{C}/metrics/groups.py",
         "float(right[of_group].mean())",
         "float(np.median(right[of_group]))",
-        "artifacts/czsl/*",
+        "metrics/czsl/*",
     ),
     "format of tables": (f"{S}/tables/formats.py", 'f"{value:.6g}"', 'f"{value:.7g}"', "artifacts/* page/*"),
     "style of the page": (

@@ -1,15 +1,13 @@
-"""The dialog of a claim, compared with plain loops over its lineage, and the settings in which rows differ."""
+"""The dialog of a claim, compared with plain loops over its evaluations, and the settings in which rows differ."""
 
 from typing import Any
 
 from recompose.site.claims import claim_dialog
 from recompose.site.document import differing_rows
-from recompose.tables.lineage import Lineage
 from recompose.tables.measured import OVER_ROWS
-from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
-from tests.audit.invented import lineage_of
-from tests.site.test_site import ABSENT, MEASURE, cell, claim_of, evaluation_of
+from tests.audit.invented import published_of
+from tests.site.test_site import MEASURE, cell, claim_of, evaluation_of
 
 VALUES = {"csp": {"0": 10.04, "1": 12.0}, "clip": {"0": 9.0, "1": 13.5}}
 
@@ -26,18 +24,19 @@ EVALUATIONS = {
 }  # of which the claim compares two
 
 
-def lineage_of_claim() -> Lineage:
-    every = [each for of in EVALUATIONS.values() for each in of]
-    known = lineage_of(
-        every, [cell("one", "d verdict", "", [1.0] * 6, every, part="verdict", metric=MEASURE, evidence=evidence())]
-    )
-    asked = [{"name": name, "benchmark": "d", "evaluations": [e.key for e in of]} for name, of in EVALUATIONS.items()]
-    return Lineage.model_validate({**known.plain(), "asked": asked})
-
-
 def dialog() -> dict[str, Any]:
-    known = lineage_of_claim()
-    return claim_dialog(known, TRACKS["czsl"], claim_of("It is so"), known.cells[0], "-4.0 to +3.5", is_synthetic=True)
+    every = [each for of in EVALUATIONS.values() for each in of]
+    about = {
+        "part": "verdict",
+        "metric": MEASURE,
+        "evidence": evidence(),
+        "names": [*EVALUATIONS],
+        "benchmark": "shapes-pairs",
+    }
+    known = published_of({"toy/claims": (every, [cell("one", "shapes-pairs verdict", "", [1.0] * 6, every, **about)])})
+    (verdict,) = known.cells["toy/claims"]
+    claim, interval = claim_of("It is so"), "-4.0 to +3.5"
+    return claim_dialog(known, "toy/claims", TRACKS["czsl"], claim, verdict, interval, is_synthetic=True)
 
 
 def test_values_stand_pair_by_pair_with_the_evaluations_of_their_sides() -> None:
@@ -67,7 +66,7 @@ def test_rows_of_a_method_differ_in_the_settings_of_their_runs_and_other_methods
     cells = [cell(row, "AUC", "", [1.0], [one]) for row, one in zip(rows, evaluations, strict=True)]
     cells.append(cell("not run", "AUC", "", [], []))
     cells.append(cells[1] | {"row": "mean", "rule": OVER_ROWS, "made_from": [each.key for each in evaluations[:2]]})
-    lineage = lineage_of(evaluations, cells, [ABSENT])
-    tables = differing_rows(PublishedLineage({"toy/table-1": lineage}), lineage.cells)
+    published = published_of({"toy/table-1": (evaluations, cells)})
+    tables = differing_rows(published, published.cells["toy/table-1"])
     # a mean over rows has no settings of its own
     assert tables == [{"rows": ["CSP", "CSP, faster"], "settings": [{"name": "lr", "values": ["0.1", "0.2"]}]}]

@@ -14,18 +14,18 @@ from xml.etree.ElementTree import Element, TreeBuilder
 import pytest
 from PIL import Image
 
-from recompose.audit.findings import UNCHECKED, Audit, Finding, Trust
+from recompose.audit.findings import Audit, Finding
 from recompose.claims.cells import PARTS
 from recompose.papers import declaration
 from recompose.papers.declaration import Artifact, Claim, Flag, Headline, Margin, Paper, View
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import Build
+from recompose.recipes.state import UNCHECKED, State
 from recompose.site.build import notes_html, page
 from recompose.site.document import Site
 from recompose.site.scope import scope_of
-from recompose.tables.published import PublishedLineage
 from recompose.tracks import TRACKS
-from tests.audit.invented import cell_of, lineage_of
+from tests.audit.invented import cell_of, published_of
 from tests.configuration import MADE, params_text, parse_params
 
 pytestmark = pytest.mark.slow
@@ -103,9 +103,6 @@ def evaluation_of(seed: int, name: Callable[[str], str] = str, method: str = "cs
     return Recipe("evaluations", title, {"settings": own, "seed": seed, "of": method}, run, code, "czsl", labels)
 
 
-ABSENT = Recipe("evaluations", "of a method that was not run", {})
-
-
 def cell(
     row: str, column: str, view: str, values: list[float], evaluations: list[Recipe], text: str = "", **more: Any
 ) -> dict[str, Any]:
@@ -120,13 +117,12 @@ def cell(
         view=view,
         benchmark=more.pop("benchmark", "d"),
         metric=more.pop("metric", MEASURE if column.endswith("AUC") else "cost/epoch_seconds"),
-        names=["csp"],
+        names=more.pop("names", ["csp"]),
         text=text or shown,
         value=mean,
         spread=spread,
         better=int(column.endswith("AUC")),
         values=values,
-        missing=[] if values else [ABSENT.key],
         **more,
     )
 
@@ -201,28 +197,27 @@ class Toy:
     def site(self) -> Site:
         """The site of it."""
         figure = [self.cell(self.name("A"), self.name("d"), "exact", [1.0])]
-        lineages = {"toy/table-1": self.cells, "toy/figure-1": figure, "toy/claims": self.claims}
+        shown = {"toy/table-1": self.cells, "toy/figure-1": figure, "toy/claims": self.claims}
         files = {self.name("scores.txt"): {"sha256": "2" * 64, "bytes": 3}}
         made = {**MADE, "seconds": 59.5, "inputs": {self.name("data"): "1" * 64}, "files": files}
         build = Build.model_validate(made)
         builds = {recipe.key: build for recipe in self.evaluations}
-        shown = {name: lineage_of(self.evaluations, cells, [ABSENT]) for name, cells in lineages.items()}
-        published = PublishedLineage(shown, builds)
-        trusts: dict[str, dict[tuple[str, ...], Trust]] = {}
-        for artifact, cells in lineages.items():
+        published = published_of({name: (self.evaluations, cells) for name, cells in shown.items()}, made=builds)
+        states: dict[str, dict[tuple[str, ...], State]] = {}
+        for artifact, cells in shown.items():
             for c in cells:
                 state = self.states.get((c["row"], c["column"]), "current")
-                why = (self.name("lr was 1"),) if state == "stale" else ()
-                trusts.setdefault(artifact, {})["measured", c["view"], c["row"], c["column"]] = Trust(state, why)
-        findings = [Finding.of("other-recipe", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
+                why = (self.name("lr was 1"),) if state == "outdated" else ()
+                states.setdefault(artifact, {})["measured", c["view"], c["row"], c["column"]] = State(state, why)
+        findings = [Finding.of("outdated", self.name("toy/table-1"), self.name("lr was 1"))] if self.states else []
         findings.append(Finding.of(UNCHECKED, self.name("a thing"), ""))
-        audit = Audit(findings, trusts, 3, 12, {})
+        audit = Audit(findings, states, 3, 12, {})
         return Site([self.paper], published, audit, parse_params(params_text()), TRACKS)
 
     @property
     def html(self) -> str:
         """Its page."""
-        return page(self.site, self.folder / "reports")
+        return page(self.site, lambda name: self.folder / "reports" / name)
 
     def read(self) -> Element:
         """Its page, read."""
@@ -306,7 +301,7 @@ def test_hostile_names_are_text(text: str, tmp_path: Path, monkeypatch: pytest.M
     def page_of(folder: str, name: Callable[[str], str]) -> str:
         monkeypatch.setattr(declaration, "FOLDER", tmp_path / folder / "papers")
         toy = Toy(tmp_path / folder, name)
-        toy.states[name("B"), name("d AUC")] = "stale"
+        toy.states[name("B"), name("d AUC")] = "outdated"
         return toy.html
 
     hostile = page_of("hostile", lambda name: f"{text} {name}")
@@ -349,7 +344,7 @@ def test_nothing_is_loaded_from_anywhere(toy: Toy) -> None:
 
 
 def test_every_address_in_the_page_leads_somewhere(toy: Toy) -> None:
-    toy.states["B", "d AUC"] = "stale"
+    toy.states["B", "d AUC"] = "outdated"
     html = toy.html
     ids = re.findall(r' id="([^"]*)"', html)
     assert len(ids) == len(set(ids))
@@ -363,5 +358,5 @@ def test_word_vectors_are_none_of_the_data_sets_behind_the_numbers() -> None:
     document = {"adapter": "compositional", "archives": {}}
     pairs = Recipe("data", "cgqa", document, track="czsl", labels={"dataset": "cgqa"})
     evaluation = Recipe("evaluations", "chance", {}, {"data": pairs, "words": words}, track="czsl")
-    scope = scope_of(PublishedLineage({"toy/table-1": lineage_of([evaluation], [])}))
+    scope = scope_of(published_of({"toy/table-1": ([evaluation], [])}))
     assert scope and (scope["synthetic"], scope["published"], scope["samples"]) == ([], ["cgqa"], [])

@@ -13,11 +13,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from recompose.audit.findings import STATES
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.parts.cells import Cell
-from recompose.tables.lineage import Lineage
+from recompose.recipes.state import STATES
 from recompose.tables.provenance import Provenance
 from recompose.workspace import Workspace
 from tests.audit.worlds import copy_of, remake_index
@@ -82,13 +81,10 @@ def address(cell: tuple[str, str, str, str]) -> str:
     return "#" + "&".join(quote(part, safe="-_.!~*'()") for part in cell)
 
 
-def lineage(project: Project, artifact: str) -> Lineage:
-    return Provenance.read(project.published).lineages([artifact], "")[0][artifact]
-
-
-def cell_in_lineage(project: Project, cell: tuple[str, str, str, str] = CELL) -> Cell:
+def cell_told(project: Project, cell: tuple[str, str, str, str] = CELL) -> Cell:
     artifact, *place = cell
-    return next(each for each in lineage(project, artifact).cells if [each.row, each.column, each.view] == place)
+    cells = Provenance.read(project.published).artifacts[artifact].cells
+    return next(each for each in cells if [each.row, each.column, each.view] == place)
 
 
 def test_it_opens_from_disk_without_a_network_and_without_complaint(opened: Chrome) -> None:
@@ -143,18 +139,18 @@ def test_rows_that_are_only_printed_stay_below_and_names_sort(opened: Chrome) ->
 
 
 def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, chance_project: Project) -> None:
-    number, known = cell_at(opened), cell_in_lineage(chance_project)
+    number, known = cell_at(opened), cell_told(chance_project)
     assert number.text == known.text
     number.send_keys(Keys.ENTER)
     shown = dialog(opened)
     assert shown.accessible_name == "chance, shapes-pairs AUC"
     assert one(shown, ".value").text == known.text
-    records = lineage(chance_project, CELL[0]).records
+    recipes = Provenance.read(chance_project.published).recipes
     for closed in all_of(shown, "details:not([open]) summary"):
         closed.click()
     until_equal(opened, lambda: all_of(shown, "details:not([open])"), [])
     for key, value in zip(known.made_from, known.values, strict=True):
-        for text in (key, records[key].digest, f"{value:.1f}"):  # an AUC has one digit
+        for text in (key, recipes[key].digest, f"{value:.1f}"):  # an AUC has one digit
             assert text in shown.text
     assert "none: as in params.yaml" in shown.text
     ActionChains(opened).send_keys(Keys.ESCAPE).perform()
@@ -166,7 +162,7 @@ def test_a_number_leads_to_its_runs_and_esc_back_to_it(opened: Chrome, chance_pr
 def test_the_commands_shown_do_what_they_say(browser: Chrome, chance: Project) -> None:
     """One traces the number; what is discarded as another says is made again, by a third, to the same number."""
     cell_at(open_page(browser, chance.published)).click()
-    table, known = chance.table(), cell_in_lineage(chance)
+    table, known = chance.table(), cell_told(chance)
     details = all_of(dialog(browser), "details:not([open])")[0]
     one(details, "summary").click()
     until(browser, lambda _: details.get_attribute("open"))
@@ -197,7 +193,7 @@ def test_a_command_is_selected_where_there_is_no_clipboard(opened: Chrome) -> No
 def test_an_address_opens_its_number_also_where_it_is_folded_away(browser: Chrome, chance_project: Project) -> None:
     for view in ("exact", "field"):
         cell = (*CELL[:3], view)
-        text = cell_in_lineage(chance_project, cell).text
+        text = cell_told(chance_project, cell).text
         open_page(browser, chance_project.published, address(cell))
         assert one(dialog(browser), ".value").text == text
         assert f"--view {view}" in " ".join(commands(browser))
@@ -220,19 +216,19 @@ def test_the_first_key_skips_to_the_papers(opened: Chrome) -> None:
     until_focused(opened, one(opened, "main"))
 
 
-def test_the_first_screen_leads_to_a_stale_number(browser: Chrome, chance_project: Project, tmp_path: Path) -> None:
+def test_the_first_screen_leads_to_an_outdated_number(browser: Chrome, chance_project: Project, tmp_path: Path) -> None:
     root = copy_of(chance_project.root, tmp_path / "project")
     Project(root).set({"profiles.smoke.czsl.seeds": [0]})
     remake_index(Workspace(root))
     open_page(browser, Project(root).published)
     assert "found problems" in one(browser, "#audit-heading").text
-    lead = all_of(browser, "header a.mark.stale")[0]
+    lead = all_of(browser, "header a.mark.outdated")[0]
     lead.click()
     until(browser, lambda each: "#" in each.current_url)
     article = one(browser, browser.current_url.partition("#")[2].join(("[id='", "']")))
-    marked = [each for each in all_of(article, "td, li") if each.is_displayed() and all_of(each, ".mark.stale")]
+    marked = [each for each in all_of(article, "td, li") if each.is_displayed() and all_of(each, ".mark.outdated")]
     one(marked[0], "button").click()
-    assert one(dialog(browser), ".mark").text == "stale"
+    assert one(dialog(browser), ".mark").text == "outdated"
     assert "seed 1 is no longer planned" in dialog(browser).text
     assert "made.json" in dialog(browser).text
 
@@ -310,7 +306,7 @@ def test_the_first_screen_leads_to_the_runs_of_a_papers_own_method(browser: Chro
 def test_hostile_names_run_nothing(browser: Chrome, toys: Path) -> None:
     text = " ".join(HOSTILE)
     toy = Toy(toys, lambda name: f"{text} {name}")
-    toy.states[f"{text} B", f"{text} d AUC"] = "stale"
+    toy.states[f"{text} B", f"{text} d AUC"] = "outdated"
     (toys / "reports/index.html").write_text(toy.html)
     open_page(browser, toys / "reports")
     all_of(browser, "article#toy-table-1 td .number")[0].click()
@@ -415,7 +411,7 @@ def test_the_drawing_of_a_lineage_leads_to_details_by_keyboard(opened: Chrome, c
     cell_at(opened).click()
     nodes = all_of(dialog(opened), ".graph g[data-jump]")
     keys = [str(each.get_attribute("data-jump")) for each in nodes]
-    known = cell_in_lineage(chance_project).made_from
+    known = cell_told(chance_project).made_from
     assert {*known} <= {*keys}
     assert any(key.startswith("data/") for key in keys)
     nodes[keys.index(known[-1])].send_keys(Keys.ENTER)

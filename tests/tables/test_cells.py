@@ -1,4 +1,4 @@
-"""Cells of means and of their intervals, expectations of them, and the lineage of a table."""
+"""Cells of means and of their intervals, and expectations of them."""
 
 from statistics import mean, stdev
 
@@ -6,12 +6,9 @@ import pytest
 from scipy.stats import t as student
 
 from recompose.parts.expectations import Above, Expectation, mean_of
-from recompose.recipes.plan import Recipe, closure
-from recompose.recipes.records import Build, Record
-from recompose.tables.artifacts import lineage_of
 from recompose.tables.measured import intervals, metrics
 from recompose.tracks import TRACKS
-from tests.tables.fakes import AUC, Fake, by_cell, by_seed, evaluation_of, key, paper_of
+from tests.tables.fakes import AUC, Fake, by_cell, by_seed, paper_of
 
 COMP = "test/comp"
 
@@ -70,28 +67,9 @@ def test_chance_is_one_in_so_many_unseen_classes(accuracy: float, holds: bool) -
 H = "test/closed/dense/harmonic_mean"
 
 
-class Stored(Fake):
-    """Results with records."""
-
-    def is_complete(self, recipe: Recipe) -> bool:
-        return recipe.kind == "runs" or super().is_complete(recipe)
-
-    def recipe(self, name: str) -> Recipe:
-        evaluations = [evaluation_of(method, "d", 0) for method in self.measured]
-        return next(recipe for recipe in closure(evaluations) if recipe.key == name)
-
-    def record(self, recipe: Recipe) -> Record:
-        made = Build.model_construct()
-        return Record.of_recipe(recipe, inputs={}, files={}, made=made)
-
-
-def test_a_row_without_any_of_the_measures_is_asked_for_all_the_same() -> None:
-    results = Stored({"csp": {"d": by_seed({H: 0.3})}, "clip": {"d": by_seed({AUC: 0.1})}, "coop": {"d": by_seed({})}})
+def test_a_row_without_any_of_the_measures_has_no_cell() -> None:
+    results = Fake({"csp": {"d": by_seed({H: 0.3})}, "clip": {"d": by_seed({AUC: 0.1})}, "coop": {"d": by_seed({})}})
     results.missing = {("coop", "d", 0)}
     paper = paper_of(kind="metrics", rows={"CSP": "csp", "CLIP": "clip"}, columns={"H": H})
     cells = list(metrics(results, paper, "table-1"))  # type: ignore[arg-type]
     assert [cell.row for cell in cells] == ["CSP"]
-    planned = {(name, "d"): results.planned("czsl", name, "d") for name in ("clip", "coop", "csp")}
-    lineage = lineage_of(results, "czsl", cells, planned)  # type: ignore[arg-type]
-    assert [each.name for each in lineage.planned] == ["clip", "coop", "csp"]
-    assert key("clip", "d", 0) in lineage.records and key("coop", "d", 0) in lineage.other_recipes

@@ -24,8 +24,3 @@ def test_clip_is_well_above_chance_and_below_csp_and_nothing_is_at_its_floor_or_
     assert csp > clip
     assert set(values) == {(row, f"shapes-pairs {column}") for row in rows for column in ("S", "U", "H", "AUC")}
     assert all(0 < value < 95 for value in values.values())
-
-
-def test_no_watermark_stands_on_what_is_kept() -> None:
-    for path in (REPORTS / "msci").glob("*.md"):
-        assert "\n> " not in path.read_text(), path

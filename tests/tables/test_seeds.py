@@ -6,8 +6,8 @@ from recompose.papers.declaration import View
 from recompose.parts.results import shared_replicates
 from recompose.recipes.plan import Plan, Recipe, TrackPlan
 from recompose.tables.artifacts import seeds_note
-from recompose.tables.due import evaluations_of
 from recompose.tables.measured import metrics
+from recompose.tables.reports import evaluations_of
 from tests.tables.fakes import AUC, Fake, by_cell, paper_of
 
 

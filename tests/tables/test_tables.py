@@ -1,4 +1,4 @@
-"""Tables: aggregation, marks, escaping, watermarks."""
+"""Tables: aggregation, marks, escaping."""
 
 import csv
 import io

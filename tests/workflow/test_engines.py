@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from recompose.recipes.plan import closure
 from recompose.tables.provenance import Provenance
 from tests.conftest import PATIENCE, Project, made_once
 
@@ -27,8 +28,9 @@ def measured(table: str) -> dict[str, str]:
 
 def seeds_behind(project: Project) -> list[int]:
     """The seeds of the evaluations behind Table 2."""
-    records = Provenance.read(project.published).lineages(["msci/table-2"], "")[0]["msci/table-2"].records
-    return sorted(record.document["seed"] for record in records.values() if record.kind == "evaluations")
+    provenance = Provenance.read(project.published)
+    behind = closure([provenance.recipes[provenance.artifacts["msci/table-2"].recipe]])
+    return sorted(recipe.document["seed"] for recipe in behind if recipe.kind == "evaluations")
 
 
 def worlds(project: Project) -> dict[str, bytes]:

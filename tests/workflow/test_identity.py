@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recompose.phases import KINDS
+from recompose.phases import FOLLOWING, KINDS
 from tests.conftest import ROOT, Project, with_values
 
 pytestmark = pytest.mark.engines
@@ -27,7 +27,7 @@ def traced(project: Project, scratch: Path, *methods: str) -> dict[str, int]:
 def test_whatever_runs_where_something_is_made_is_identified(smoke_project: Project, tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text((smoke_project.root / "params.yaml").read_text())
     made = traced(smoke_project, tmp_path)
-    assert {name.partition(" ")[0] for name in made} == {*KINDS, "metrics", "artifacts", "page"}
+    assert {name.partition(" ")[0] for name in made} == {*KINDS, *FOLLOWING}
 
 
 def test_whatever_runs_of_a_plugin_is_identified(smoke_project: Project, tmp_path: Path) -> None:

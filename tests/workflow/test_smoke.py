@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from recompose.metric_cache import MetricCache
 from recompose.papers.declaration import PAPERS, load_paper
 from recompose.tables.kinds import artifact_files
 from recompose.tables.provenance import Provenance
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 from tests.conftest import Project
@@ -18,8 +18,7 @@ pytestmark = pytest.mark.engines
 def behind(project: Project) -> set[str]:
     """The evaluations behind the cells of all artifacts."""
     provenance = Provenance.read(project.published)
-    lineages, _ = provenance.lineages(provenance.artifacts, "")
-    keys = {key for lineage in lineages.values() for cell in lineage.cells for key in cell.made_from}
+    keys = {key for entry in provenance.artifacts.values() for cell in entry.cells for key in cell.made_from}
     return {key for key in keys if key.startswith("evaluations/")}
 
 
@@ -37,10 +36,10 @@ def test_every_artifact_is_there_and_every_cell_has_its_evaluations(smoke_projec
 
 def test_every_metric_of_an_evaluation_is_declared(smoke_project: Project) -> None:
     work = Workspace(smoke_project.root)
-    cache, evaluations = MetricCache(work), work.plan.of("evaluations")
+    results, evaluations = StoredResults(work), work.plan.of("evaluations")
     assert {recipe.track for recipe in evaluations} == {*TRACKS}
     for recipe in evaluations:
-        track, names = TRACKS[recipe.track], cache.recompute(recipe)
+        track, names = TRACKS[recipe.track], results.computed(recipe)
         assert names
         for name in names:
             track.check_metric(name, work.params)  # an undeclared one is an error

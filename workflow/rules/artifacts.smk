@@ -1,9 +1,6 @@
 # Tables and figures, and the page with the provenance of all. Files below reports/ are in git: updated in place.
 
-from tempfile import NamedTemporaryFile
-
 REPORTS = graph.reports
-DUE = NamedTemporaryFile(prefix="recompose-due-")  # newer than every artifact: what is due has it as an input
 
 
 def written(paper=None):

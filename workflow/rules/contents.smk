@@ -8,6 +8,11 @@ def job(wildcards):
     return graph.by_digest[wildcards.digest]
 
 
+def content_inputs(job):
+    """Return what a content waits for, and of a due one what is newer: it may be there, made from other content."""
+    return [*records(job.needs), *([DUE.name] if job.is_due else [])]
+
+
 RESOURCES = {
     "gpu": lambda wildcards: job(wildcards).gpus,
     "mem_mb": lambda wildcards, attempt: job(wildcards).memory * attempt,
@@ -20,7 +25,7 @@ for _rule, _kind, _digests in graph.rules():
         name:
             _rule
         input:
-            lambda wildcards: records(job(wildcards).needs),
+            lambda wildcards: content_inputs(job(wildcards)),
         output:
             update(f"results/{_kind}/{{digest}}/record.json"),
         wildcard_constraints:

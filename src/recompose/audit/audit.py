@@ -1,81 +1,99 @@
 """The audit: a check that the reports follow from their evaluations, and that these are the ones asked for now.
 
-A check of what belongs to no artifact (the index of the reports, dvc.lock) is a function that yields findings.
+It goes through the contents behind the reports, and computes metrics again from scores, cells from metrics, files from
+cells and the page from all. Where scores are not on this disk, it begins at the metrics in provenance.json.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from recompose.audit.artifacts import ArtifactCheck
-from recompose.audit.findings import UNCHECKED, Audit, Finding
-from recompose.audit.stored import Stored
-from recompose.audit.trust import CHANGED
+from recompose.audit.cells import ArtifactCheck
+from recompose.audit.contents import Contents
+from recompose.audit.findings import Audit, Finding
 from recompose.digest import sha256_file
-from recompose.errors import LineageError, ProgramError
+from recompose.errors import DamagedError, ProgramError
 from recompose.files import Document
 from recompose.papers.declaration import Paper
 from recompose.params.documents import read_document
 from recompose.programs import dvc
 from recompose.progress import say
-from recompose.tables.provenance import MADE, PROVENANCE, Made, Provenance, Values, provenance_text
-from recompose.tables.published import PublishedLineage
-from recompose.workspace import Workspace
+from recompose.recipes.state import CHANGED, MISSING, OUTDATED, UNCHECKED, own_changes
+from recompose.tables.index import PAGE, index_texts
+from recompose.tables.provenance import MADE, PROVENANCE, Made
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
+from recompose.tables.stored_results import StoredResults
 
 LOCK = "dvc.lock"
 STAGES = ("reports",)
 RESTORE = "look at `git diff` first; `git checkout -- reports`, or `dvc commit` where you made them"
 
 
-def audit(work: Workspace, papers: list[Paper], published: PublishedLineage, *, quick: bool = False) -> Audit:
-    """Check every artifact and every byte that it was made from.
+def audit(
+    reports: Reports,
+    published: Published,
+    papers: list[Paper],
+    *,
+    quick: bool = False,
+    page: Callable[[Audit], str] | None = None,
+) -> Audit:
+    """Check papers and every byte that they were made from; if these are all, also what belongs to no artifact.
 
     Args:
-        work: the workspace of the reports.
+        reports: that are asked for.
+        published: what the reports tell.
         papers: the papers to check.
-        published: the valid lineage of the reports.
-        quick: true to compare figures by their digests alone, and files untouched since they were last read by their
-            times alone.
+        quick: compare no numbers, and files untouched since they were last read by their times alone, as the page does,
+            which is made from them.
+        page: returns the page that shows an audit, which is compared where all of it can be.
     """
-    say(f"audit: {len(published.records)} stored results", detail=True)
-    stored = Stored(work, published, reading=not quick)
-    stored.check()
+    say(f"audit: {len(published.recipes)} results", detail=True)
+    contents = Contents(reports, published, reading=not quick)
+    everything = [*contents.check(quick=quick)]
     say("audit: tables, claims and figures", detail=True)
-    checks = [ArtifactCheck(stored, paper, name) for paper in papers for name in paper.artifacts]
+    checks = [ArtifactCheck(contents, paper, name) for paper in papers for name in paper.artifacts]
     for check in checks:
         check.check(drawing=not quick)
-    # artifacts share the findings of what they rest on
-    everything = dict.fromkeys([*stored.findings, *(finding for check in checks for finding in check.findings)])
-    rebuilt = {key for finding in everything if finding.code == "rebuilt" for key in finding.keys}
-    return Audit(
-        [*everything],
-        trusts={check.artifact: check.trusts for check in checks},
-        evaluations=sum(record.kind == "evaluations" for record in published.records.values()),
-        files=stored.files,
-        numbers={key: numbers for key, numbers in stored.numbers.items() if key not in rebuilt},
-        published=len(stored.followed),
+        everything += check.findings
+    if not quick and len(papers) == len(reports.work.papers):
+        everything += _check_page(reports, published, contents)
+    audited = Audit(
+        [*dict.fromkeys(everything)],
+        cells={check.artifact: check.states for check in checks},
+        evaluations=sum(recipe.kind == "evaluations" for recipe in published.recipes.values()),
+        files=contents.files,
+        numbers=contents.numbers,
+        followed=len(contents.followed),
         compared={check.artifact: check.compared for check in checks},
+        uncommitted=contents.uncommitted,
     )
+    path, place = reports.work.reports / PAGE, f"{reports.work.reports_place}/{PAGE}"
+    is_whole = page is not None and not audited.everything and len(papers) == len(reports.work.papers)
+    if page and is_whole and path.read_bytes().decode("utf-8", "replace") != page(audited):
+        return replace(audited, everything=[Finding.of(CHANGED, place, "is not what the results give")])
+    return audited
 
 
-def audit_document(audited: Audit, published: PublishedLineage) -> Document:
+def audit_document(audited: Audit, published: Published) -> Document:
     """Return an audit as plain values."""
-    states, parts = audited.states, ("clean", "evaluations", "recomputed", "files", "unchecked", "remedy")
+    parts = ("clean", "outcome", "evaluations", "recomputed", "files", "unchecked", "uncommitted")
     return {
         **{part: getattr(audited, part) for part in parts},
-        "cells": dict(audited.cells),
-        "followed": sum(map(audited.followed, states)),
-        "artifacts": {name: dict(Counter(cells.values())) for name, cells in states.items()},
+        "cells": dict(audited.words),
+        "compared": sum(map(len, audited.compared.values())),
+        "artifacts": {name: dict(Counter(state.word for state in of.values())) for name, of in audited.cells.items()},
         "findings": [
-            {part: getattr(finding, part) for part in ("code", "state", "place", "why", "remedy", "keys")}
+            {part: getattr(finding, part) for part in ("state", "place", "why", "remedy", "keys")}
             | {"reaches": reach(published, finding)}
             for finding in audited.findings
         ],
     }
 
 
-def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
+def reach(published: Published, finding: Finding) -> dict[str, int]:
     """Return the number of each artifact's cells that rest on what a finding concerns."""
     cells: Counter[str] = Counter()
     for key in finding.keys:
@@ -83,57 +101,58 @@ def reach(published: PublishedLineage, finding: Finding) -> dict[str, int]:
     return dict(cells)
 
 
-def check_beside(
-    work: Workspace, published: PublishedLineage, due: Mapping[str, str], numbers: Values
-) -> Iterator[Finding]:
-    """Check what belongs to no artifact: the page and the files beside it, and dvc.lock where no results are stored.
-
-    Args:
-        work: the workspace of the reports.
-        published: the lineage of the reports.
-        due: the text of each such file, as far as it is known what would be written now.
-        numbers: the metrics of evaluations.
+def _check_page(reports: Reports, published: Published, contents: Contents) -> Iterator[Finding]:
+    """Check what belongs to no artifact: provenance, the page and the files beside it, and dvc.lock where no results
+    are stored.
     """
-    yield from _check_index(work, published, due, numbers)
+    work = reports.work
+    folder, place = work.reports, work.reports_place
+    if published.fault:
+        yield Finding.of(CHANGED, f"{place}/{PROVENANCE}", f"cannot be read: {published.fault}")
+    elif not (folder / PROVENANCE).is_file():
+        yield Finding.of(MISSING, f"{place}/{PROVENANCE}", "is missing")
+    elif not published.made:
+        word = CHANGED if (folder / MADE).exists() else MISSING
+        yield Finding.of(word, f"{place}/{MADE}", "cannot be read" if word == CHANGED else "is missing")
+    elif sha256_file(folder / PROVENANCE) != Made.read(folder).provenance:
+        yield Finding.of(CHANGED, f"{place}/{PROVENANCE}", "was changed since it was written")
+    if published.page:
+        yield from _check_beside(reports, published, contents)
     if not any(map(work.store.is_complete, work.plan.of("evaluations"))):
         yield from check_lock(work.root)
 
 
-def _check_index(
-    work: Workspace, published: PublishedLineage, due: Mapping[str, str], numbers: Values
-) -> Iterator[Finding]:
-    """Compare files with their digests in provenance.json, and with what is due."""
-    place = f"{work.reports_place}/{PROVENANCE}"
-    try:
-        provenance = Provenance.read(work.reports)
-    except FileNotFoundError:
-        yield Finding.of("missing-file", place, "is missing")
-        return
-    except LineageError as error:
-        yield Finding.of("unreadable", place, str(error))
-        return
-    written = provenance.files
-    if published.made and sha256_file(work.reports / PROVENANCE) != Made.read(work.reports).provenance:
-        yield Finding.of("changed-file", place, CHANGED)
-    if due and not published.faults:
-        text = provenance_text(published.lineages, numbers, written, provenance.recipe)
-        if text != (work.reports / PROVENANCE).read_bytes().decode("utf-8", "replace"):
-            yield Finding.of("other-text", place, "has other metrics than scores give, or was written by other code")
-    if not (work.reports / MADE).is_file():
-        yield Finding.of("missing-file", f"{work.reports_place}/{MADE}", "is missing")
-    elif published.records and not published.made:
-        yield Finding.of("unreadable", f"{work.reports_place}/{MADE}", "cannot be read")
+def _check_beside(reports: Reports, published: Published, contents: Contents) -> Iterator[Finding]:
+    """Compare the page and the files beside it with what was written, and with what would be."""
+    work, page = reports.work, published.page
+    if page and page.key != reports.page.key:
+        yield from (
+            Finding.of(OUTDATED, f"{work.reports_place}/{PAGE}", why) for why in own_changes(page, reports.page)
+        )
+    of_artifacts = tuple(f"{name}." for name in published.artifacts)
+    names = [name for name in published.files if not name.startswith(of_artifacts)]
+    due = _due_texts(reports, contents)
     if not due:
-        yield Finding.of(UNCHECKED, "the index", "it needs results that are missing or not valid")
-    for name in dict.fromkeys([*written, *due]):
+        yield Finding.of(UNCHECKED, "the page", "was not compared: it needs results that are missing or not valid")
+    for name in names:
         path, place = work.reports / name, f"{work.reports_place}/{name}"
         if not path.is_file():
-            yield Finding.of("missing-file", place, "is missing")
-        elif sha256_file(path) != written.get(name):
-            yield Finding.of("changed-file", place, CHANGED)
+            yield Finding.of(MISSING, place, "is missing")
+        elif sha256_file(path) != published.files[name]:
+            yield Finding.of(CHANGED, place, "was changed since it was written")
         elif name in due and path.read_bytes().decode("utf-8", "replace") != due[name]:
-            why = "artifacts, parameters, or the code that writes it, changed since"
-            yield Finding.of("other-text", place, why)
+            yield Finding.of(CHANGED, place, "is not what the results give")
+
+
+def _due_texts(reports: Reports, contents: Contents) -> dict[str, str]:
+    """Return the files beside the page as they would be written now; none where results are missing."""
+    work = reports.work
+    if any(recipe.key not in contents.numbers for recipe in work.plan.of("evaluations")):
+        return {}
+    try:
+        return index_texts(StoredResults(work, contents.numbers))
+    except DamagedError:  # a finding of its own names it
+        return {}
 
 
 def check_lock(root: Path) -> Iterator[Finding]:
@@ -144,15 +163,15 @@ def check_lock(root: Path) -> Iterator[Finding]:
     try:
         status = _dvc_status(root)
     except (ProgramError, json.JSONDecodeError) as error:
-        yield Finding.of(UNCHECKED, LOCK, f"the reports were not compared with it: {error}")
+        yield Finding.of(UNCHECKED, LOCK, f"was not compared with the reports: {error}")
         return
     paths = _paths(root)
     changes = (part.get("changed outs", {}) for parts in status.values() for part in parts if isinstance(part, dict))
     for path, change in (item for changed in changes for item in changed.items()):
         if path in paths or not paths:
-            yield Finding.of("other-lock", path, f"does not match dvc.lock ({change})", remedy=RESTORE)
+            yield Finding.of(CHANGED, path, f"does not match dvc.lock ({change})", remedy=RESTORE)
         else:
-            yield Finding.of(UNCHECKED, path, "dvc.lock has no entry for it")
+            yield Finding.of(UNCHECKED, path, "has no entry in dvc.lock")
 
 
 def _paths(root: Path) -> set[str]:

@@ -127,7 +127,7 @@ def basis_of(
     names, track = list(dict.fromkeys(methods)), paper.track
     planned = [each for place in (benchmark, *others) for name in names for each in results.planned(track, name, place)]
     distinct = {evaluation.key: evaluation for evaluation in planned if results.is_complete(evaluation)}
-    return cell_of([*distinct.values()], planned, names, benchmark).but(other_benchmarks=[*others])
+    return cell_of([*distinct.values()], names, benchmark).but(other_benchmarks=[*others])
 
 
 def family_basis(results: Results, paper: Paper, benchmark: str, methods: Iterable[str]) -> Cell:

@@ -18,11 +18,11 @@ from recompose.claims.cells import FAMILY_PARTS
 from recompose.console import pluralize, print_json, print_line
 from recompose.errors import DiffError, ProgramError
 from recompose.files import Document
-from recompose.metric_cache import COST as COST_PREFIX
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
 from recompose.programs import git
 from recompose.recipes.records import LenientModel
+from recompose.tables.provenance import COST as COST_PREFIX
 from recompose.tables.provenance import PROVENANCE
 from recompose.workspace import Workspace
 

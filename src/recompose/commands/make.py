@@ -9,8 +9,8 @@ from recompose.progress import be_quiet, printable
 from recompose.recipes.plan import closure
 from recompose.recipes.recipe_files import read_recipes, recipe_file
 from recompose.tables.artifacts import measured_cells
-from recompose.tables.due import cell_recipes
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports, cell_recipes
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
@@ -42,8 +42,8 @@ def make_cell(work: Workspace, text: str) -> None:
     folder, _, artifact = place.name.partition("/")
     paper = find_paper(work, folder)
     one_of(paper.artifacts, artifact, f"artifact of {paper.name}", "unknown-artifact")
-    published = PublishedLineage.read(work, [paper])
-    reported = place.find(published.cells(place.name)) if place.name in published.lineages else None
+    published = Published.read(Reports(work)).with_newer(Reports(work), [place.name])
+    reported = place.find(published.cells[place.name]) if place.name in published.cells else None
     planned = reported or place.find(measured_cells(StoredResults(work), paper, artifact))
     be_quiet()
     phases.make(work, closure(cell_recipes(work.plan, paper, planned)))

@@ -24,8 +24,8 @@ from recompose.cores import usable_cores
 from recompose.costs import SIMILAR, UNKNOWN, CostEstimate, Costs, TimeLeft, time_left
 from recompose.phases import KINDS, TRAINED, gpus_of
 from recompose.recipes.plan import Recipe
-from recompose.tables.due import artifact_recipe, due_counts, planned_recipes
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports, planned_recipes
 from recompose.workspace import Workspace
 
 MOST = 6  # names that a sentence lists
@@ -89,7 +89,7 @@ def work_plan(root: Path, edits: tuple[str, ...] = ()) -> WorkPlan:
         time_left(after, costs, after.missing(after.plan.recipes)),
         sum(run.digest not in runs for run in before.plan.of("runs")),
         dict(_changed_artifacts(before, after)) if edits else {},
-        0 if edits else sum(due_counts(after).values()),
+        0 if edits else sum(Reports(after).due_counts().values()),
     )
 
 
@@ -138,12 +138,13 @@ def _changed_artifacts(before: Workspace, after: Workspace) -> Iterator[tuple[st
     """Yield the artifacts with other inputs than before the edits, each with the number of its cells in the reports
     that have others, too.
     """
-    lineages = PublishedLineage.read(after, after.papers).lineages
+    old, new = Reports(before), Reports(after)
+    published = Published.read(new)
     for paper in after.papers:
         for name in paper.artifacts:
             key = f"{paper.name}/{name}"
-            if _differ(*(artifact_recipe(work, paper, name).needs.values() for work in (before, after))):
-                cells = lineages[key].cells if key in lineages else []
+            if _differ(*(recipe.needs.values() if recipe else () for recipe in (old.planned(key), new.planned(key)))):
+                cells = published.cells.get(key, [])
                 inputs = ([planned_recipes(work.plan, paper.track, cell) for work in (before, after)] for cell in cells)
                 yield key, sum(_differ(*pair) for pair in inputs)
 

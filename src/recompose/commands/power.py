@@ -13,7 +13,8 @@ from recompose.errors import PlanError
 from recompose.papers.declaration import Paper
 from recompose.params.mistakes import nearest
 from recompose.recipes.plan import Recipe
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
 from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
@@ -37,7 +38,7 @@ def power(work: Workspace, papers: list[Paper], claim: str | None, spread: float
     if claim is not None and claim not in names:
         raise PlanError(f"no claim is called {claim!r}{nearest(claim, names)}", code="unknown-claim", place=claim)
     has_scores, costs = any(map(work.store.is_complete, work.plan.of("evaluations"))), Costs.of(work, work.plan)
-    results = StoredResults(work, None if has_scores else PublishedLineage.read(work, work.papers).values)
+    results = StoredResults(work, None if has_scores else Published.read(Reports(work)).values)
 
     def seconds(recipe: Recipe) -> float | None:
         estimate = costs.estimate(recipe)

@@ -25,7 +25,8 @@ from recompose.errors import ReleaseError
 from recompose.files import SCRATCH, read_json, write_atomically
 from recompose.papers.declaration import COMPARISONS, Paper
 from recompose.recipes.records import LenientModel
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
 
 RELEASE, CHECKSUMS, ENDING = "release.json", "SHA256SUMS", ".tar.gz"
@@ -72,11 +73,11 @@ def write_release(work: Workspace, papers: list[Paper], target: Path) -> Release
     """
     if not target.name.endswith(ENDING):
         raise ReleaseError(f"{target} does not end in {ENDING}: name another file", code="ending", place=target)
-    published = PublishedLineage.read(work, papers)
-    behind = {key: record for key, record in published.records.items() if record.kind in SCORED}
+    published = Published.read(Reports(work))
+    behind = {key: recipe for key, recipe in published.recipes.items() if recipe.kind in SCORED}
     stored = {key for key, recipe in behind.items() if work.store.is_complete(recipe)}
     evaluations = {key for key in behind if key.startswith("evaluations/")}
-    if not published.lineages or (evaluations and not evaluations & stored):
+    if not published.cells or (evaluations and not evaluations & stored):
         message = f"{work.reports} or the scores behind it are missing: `snakemake --cores all` makes both"
         raise ReleaseError(message, code="missing-scores", place=work.reports)
     release = Release(

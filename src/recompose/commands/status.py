@@ -12,25 +12,27 @@ from rich.text import Text
 
 from recompose.console import line, new_table, pluralize, print_json, print_line, rough_duration
 from recompose.costs import Costs, TimeLeft, time_left
-from recompose.errors import DamagedError
 from recompose.papers.declaration import Paper
 from recompose.phases import TRAINED
 from recompose.progress import Progress, read_progress
 from recompose.recipes.plan import Plan, Recipe, closure
 from recompose.recipes.records import LOG
+from recompose.recipes.state import CHANGED, CURRENT, MISSING, OUTDATED, state
 from recompose.recipes.store import ERROR
-from recompose.tables.due import due_counts
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
 
 STYLES = {  # by state
-    "done": "green",
+    CURRENT: "green",
     "running": "cyan",
-    "waiting": "",
+    MISSING: "",
     "failed": "red",
     "interrupted": "yellow",
-    "tampered": "red",
+    OUTDATED: "yellow",
+    CHANGED: "red",
 }
-LISTED = ("running", "failed", "tampered", "interrupted")  # states whose items are named
+ALWAYS = (CURRENT, "running", MISSING)  # states that have a column even if nothing is in them
+LISTED = ("running", "failed", CHANGED, OUTDATED, "interrupted")  # states whose items are named
 MOST = 5  # items that are named of each
 ERROR_LINES = 5
 
@@ -44,7 +46,7 @@ class StoreItem:
     title: str
     state: str
     progress: Progress | None = None  # of a running or interrupted one
-    wrong: tuple[str, ...] = ()  # the damage of a tampered one, or the last lines of a failure
+    wrong: tuple[str, ...] = ()  # what is wrong with a changed or outdated one, or the last lines of a failure
 
     @property
     def key(self) -> str:
@@ -74,17 +76,17 @@ def show_status(work: Workspace, *, as_json: bool) -> int:
         print_json(status)
     else:
         show(Console(), status)
-    return 1 if status.items_in("failed", "tampered") else 0
+    return 1 if status.items_in("failed", CHANGED) else 0
 
 
 def current_status(work: Workspace) -> Status:
     """Return the status of a workspace."""
     items = {recipe.digest: store_item(work, recipe) for recipe in work.plan.recipes}
-    unfinished = [recipe for recipe in work.plan.recipes if items[recipe.digest].state not in ("done", "tampered")]
+    unfinished = [recipe for recipe in work.plan.recipes if items[recipe.digest].state not in (CURRENT, CHANGED)]
     return Status(
         work.params.profile,
         {paper.name: Counter(items[key].state for key in needed_by(work.plan, paper)) for paper in work.papers},
-        due_counts(work),
+        Reports(work).due_counts(),
         [*items.values()],
         time_left(work, Costs.of(work, work.plan), unfinished),
     )
@@ -102,36 +104,35 @@ def store_item(work: Workspace, recipe: Recipe) -> StoreItem:
     item = partial(StoreItem, recipe.kind, recipe.folder, recipe.name)
     if not store.is_complete(recipe) and store.is_being_made(recipe):
         return item("running", read_progress(folder))
-    if not store.is_complete(recipe):  # now it would be, had it been finished meanwhile
-        with suppress(OSError):
-            error = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
-            return item("failed", wrong=tuple(error.rstrip().splitlines()[-ERROR_LINES:]))
-        return item("interrupted", read_progress(folder)) if folder.exists() else item("waiting")
     try:
-        store.verify(recipe)  # untouched files are not read again
-    except DamagedError as error:
-        return item("tampered", wrong=(str(error),))
+        found = state(store, recipe)  # now it would be complete, had it been finished meanwhile
     except FileNotFoundError:  # it is being discarded
-        return item("waiting")
-    return item("done")
+        return item(MISSING)
+    if found.word != MISSING:
+        return item(found.word, wrong=found.why)
+    with suppress(OSError):
+        error = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
+        return item("failed", wrong=tuple(error.rstrip().splitlines()[-ERROR_LINES:]))
+    return item("interrupted", read_progress(folder)) if folder.exists() else item(MISSING)
 
 
 def show(console: Console, status: Status) -> None:
     """Print the whole status: counts, a row for each paper, and what runs, failed, or was damaged or interrupted."""
     print_line(console, " · ".join(_headline(status)))
-    table = new_table(["runs of"], [*STYLES, "artifacts to make"])
+    words = [word for word in STYLES if word in ALWAYS or any(counts[word] for counts in status.papers.values())]
+    table = new_table(["runs of"], [*words, "artifacts to make"])
     for name, counts in status.papers.items():
-        numbers = [Text(str(counts[s] or "·"), style if counts[s] else "dim") for s, style in STYLES.items()]
+        numbers = [Text(str(counts[word] or "·"), STYLES[word] if counts[word] else "dim") for word in words]
         table.add_row(line(name), *numbers, str(status.due[name] or "none"))
     console.print(table)
-    for state in LISTED:
-        if items := status.items_in(state):
-            print_line(console, (f"{state}: {len(items)}", STYLES[state]))
+    for word in LISTED:
+        if items := status.items_in(word):
+            print_line(console, (f"{word}: {len(items)}", STYLES[word]))
         for text in chain.from_iterable(map(_texts, items[:MOST])):
             print_line(console, f"  {text}")
         if len(items) > MOST:
             print_line(console, f"  and {len(items) - MOST} more")
-    if status.items_in("interrupted", "waiting") and not status.items_in("running"):
+    if status.items_in("interrupted", MISSING) and not status.items_in("running"):
         print_line(console, "nothing runs: `snakemake --cores all` makes what is missing")
 
 
@@ -139,7 +140,7 @@ def _headline(status: Status) -> Iterator[str]:
     running = len(status.items_in("running"))
     for title, is_trained in (("runs and evaluations", True), ("steps before them", False)):
         states = [item.state for item in status.items if (item.kind in TRAINED) == is_trained]
-        yield f"{states.count('done')} of {len(states)} {title} of {status.profile} done"
+        yield f"{states.count(CURRENT)} of {len(states)} {title} of {status.profile} done"
     if running:
         yield f"{pluralize(running, 'process', 'processes')} running"
     if status.left.seconds:

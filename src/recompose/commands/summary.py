@@ -1,6 +1,6 @@
 """`recompose summary`: a finished workflow in a few lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from rich.console import Console
@@ -11,9 +11,10 @@ from recompose.commands.against import MISSING_THEN, compare, counts_of, sentenc
 from recompose.console import pluralize, print_line, rough_duration
 from recompose.errors import DiffError
 from recompose.papers.declaration import Paper
+from recompose.parts.cells import Cell
 from recompose.parts.results import Results
-from recompose.tables.lineage import Lineage
-from recompose.tables.published import PublishedLineage, headline_cells
+from recompose.tables.published import Published, headline_cells
+from recompose.tables.reports import Reports
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
@@ -21,15 +22,16 @@ from recompose.workspace import Workspace
 
 def summary(work: Workspace) -> None:
     """Audit the reports quickly, and print what they hold."""
-    published = PublishedLineage.read(work, work.papers)
-    show_summary(work, published, audit(work, work.papers, published, quick=True))
+    reports = Reports(work)
+    published = Published.read(reports)
+    show_summary(reports, published, audit(reports, published, work.papers, quick=True))
 
 
-def show_summary(work: Workspace, published: PublishedLineage, audited: Audit) -> None:
+def show_summary(reports: Reports, published: Published, audited: Audit) -> None:
     """Print what was made, its cost, headline numbers, whether expectations hold, the audit, the page to open, and how
     the numbers differ from those of the last commit.
     """
-    console = Console()
+    console, work = Console(), reports.work
     for text in (
         f"made: {_contents(published)}",
         f"took: {rough_duration(sum(made.seconds for made in published.made.values()))} of work",
@@ -51,20 +53,20 @@ def _commit_line(work: Workspace) -> Iterator[str]:
             yield f"commit: {likeness} in the last commit: {sentence(comparison.cells)}"
 
 
-def _contents(published: PublishedLineage) -> str:
-    kinds = [record.kind for record in published.records.values()]
-    cells = sum(len(published.cells(name)) for name in published.lineages)
+def _contents(published: Published) -> str:
+    kinds = [recipe.kind for recipe in published.recipes.values()]
+    cells = sum(map(len, published.cells.values()))
     runs, evaluations = kinds.count("runs"), kinds.count("evaluations")
-    artifacts = pluralize(len(published.lineages), "table or figure", "tables and figures")
+    artifacts = pluralize(len(published.cells), "table or figure", "tables and figures")
     return (
         f"{artifacts} with {cells} measured numbers, from {pluralize(runs, 'run')} and "
         f"{pluralize(evaluations, 'evaluation')}"
     )
 
 
-def _numbers(published: PublishedLineage, papers: list[Paper]) -> str:
-    lineages = ((paper, published.lineages.get(f"{paper.name}/{paper.first_artifact}")) for paper in papers)
-    numbers = (headline_number(paper, lineage) for paper, lineage in lineages if lineage)
+def _numbers(published: Published, papers: list[Paper]) -> str:
+    cells = ((paper, published.cells.get(f"{paper.name}/{paper.first_artifact}", [])) for paper in papers)
+    numbers = (headline_number(paper, of_paper) for paper, of_paper in cells if of_paper)
     return ", ".join(number for number in numbers if number) or "none yet"
 
 
@@ -78,14 +80,14 @@ def _expectations(results: Results) -> str:
     return f"DOES NOT HOLD: {'; '.join(failures)}" if failures else "; ".join(check.sentence for check in checks)
 
 
-def headline_number(paper: Paper, lineage: Lineage) -> str:
+def headline_number(paper: Paper, cells: Iterable[Cell]) -> str:
     """Return the paper's own method in the track's headline metric, as its headline table shows it.
 
     Args:
         paper: a paper.
-        lineage: the lineage of its headline table; the result is empty if the number is not measured.
+        cells: of its headline table; the result is empty if the number is not measured.
     """
-    cell = headline_cells(paper, lineage.cells).get(paper.headline.method) if paper.headline else None
+    cell = headline_cells(paper, cells).get(paper.headline.method) if paper.headline else None
     if cell is None:
         return ""
     value = f"{cell.text} {TRACKS[paper.track].metric(cell.metric).unit}".rstrip()

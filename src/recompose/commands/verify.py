@@ -32,13 +32,14 @@ from recompose.data.raw import PARTIAL
 from recompose.data.upstream import LOCK
 from recompose.errors import PlanError, RecomposeError
 from recompose.interrupts import end_children
-from recompose.metric_cache import MetricCache
 from recompose.parts.cells import Cell
 from recompose.progress import be_quiet, say
 from recompose.recipes.locks import LOCKS
 from recompose.recipes.plan import Recipe, closure
 from recompose.tables.provenance import MADE
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
+from recompose.tables.stored_results import StoredResults
 from recompose.workspace import Workspace
 
 BYTES, DIFFERS, UNPLANNED, FAILED = OUTCOMES = ("equal to the byte", "different", "not planned any more", "failed")
@@ -67,8 +68,8 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
         minutes: the time after which no more runs begin; None: as many as ``count``, or five minutes without one.
         seed: of the draw; None: the digest of the commit.
     """
-    published = PublishedLineage.read(work, work.papers)
-    cells = {name: published.cells(name) for name in published.lineages}
+    published = Published.read(Reports(work))
+    cells = published.cells
     runs = runs_behind(published, chain(*cells.values()))
     if cell:
         place = CellPlace.parse(cell, work)
@@ -92,12 +93,12 @@ def verify(work: Workspace, cell: str | None, count: int | None, minutes: float 
     return exit_code(reruns)
 
 
-def runs_behind(published: PublishedLineage, cells: Iterable[Cell]) -> Runs:
+def runs_behind(published: Published, cells: Iterable[Cell]) -> Runs:
     """Return the runs behind cells, with the evaluations of each."""
     runs: dict[str, list[str]] = {}
-    for key in sorted({key for cell in cells for key in cell.made_from} & published.records.keys()):
-        if published.records[key].kind == "evaluations":
-            run = published.records[key].needs.get("run")
+    for key in sorted({key for cell in cells for key in cell.made_from} & published.recipes.keys()):
+        if published.recipes[key].kind == "evaluations":
+            run = published.recipes[key].needs.get("run")
             runs.setdefault(run.key if run else key, []).append(key)
     return runs
 
@@ -107,12 +108,12 @@ def draw(runs: Runs, seed: str, count: int | None = None) -> Runs:
     return {key: runs[key] for key in Random(seed).sample(sorted(runs), len(runs))[:count]}
 
 
-def make_again(work: Workspace, published: PublishedLineage, runs: Runs, minutes: float = inf) -> list[Rerun]:
+def make_again(work: Workspace, published: Published, runs: Runs, minutes: float = inf) -> list[Rerun]:
     """Make runs again from nothing, several at a time, and compare them with the reports.
 
     After so many minutes, no more are begun.
     """
-    titles = {run: f"{published.records[run].name} ({run})" for run in runs}
+    titles = {run: f"{published.recipes[run].name} ({run})" for run in runs}
     planned = {run: keys for run, keys in runs.items() if work.plan.by_key.keys() >= {*keys}}
     reruns = [Rerun(titles[run], UNPLANNED) for run in runs if run not in planned]
     deadline, count = time.monotonic() + 60 * minutes, min(processes(work), len(planned)) or 1
@@ -180,7 +181,7 @@ def _make(root: Path, folder: Path, evaluations: Iterable[str], deadline: float)
     return is_due
 
 
-def _compare(published: PublishedLineage, rerun: Workspace, title: str, evaluations: list[Recipe]) -> Rerun:
+def _compare(published: Published, rerun: Workspace, title: str, evaluations: list[Recipe]) -> Rerun:
     """Compare a run that was made again with the reports."""
     details: list[str] = []
     for recipe in closure(evaluations):
@@ -194,13 +195,13 @@ def _compare(published: PublishedLineage, rerun: Workspace, title: str, evaluati
     return Rerun(title, DIFFERS if details else BYTES, details)
 
 
-def _differing_numbers(published: PublishedLineage, rerun: Workspace, evaluation: Recipe) -> Iterator[str]:
+def _differing_numbers(published: Published, rerun: Workspace, evaluation: Recipe) -> Iterator[str]:
     """Yield a line for each metric of an evaluation that the reports show with another value, with the spread of its
     replicates.
     """
     key, labels, values = evaluation.key, evaluation.labels, published.values
-    cells = (cell for name in published.lineages for cell in published.cells(name) if key in cell.made_from)
-    then, now = values.get(key, {}), MetricCache(rerun).recompute(evaluation)
+    cells = (cell for of_artifact in published.cells.values() for cell in of_artifact if key in cell.made_from)
+    then, now = values.get(key, {}), StoredResults(rerun).computed(evaluation)
     replicates = [each.key for each in rerun.plan.evaluations(evaluation.track, labels["name"], labels["dataset"])]
     for metric in sorted(now.keys() & {cell.metric for cell in cells}):
         if then.get(metric) != now[metric]:

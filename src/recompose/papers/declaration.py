@@ -339,6 +339,15 @@ class Paper(UserFile, PaperSection):
         """The methods and variants of all artifacts, and all declared variants."""
         return set(self.variants).union(*map(self.methods_of, self.artifacts))
 
+    def metrics_of(self, artifact: str) -> set[str]:
+        """Return the metrics that an artifact shows, and those of claims that it tests."""
+        section = self.artifacts[artifact]
+        shown = {
+            metric for view in section.all_views.values() for metric in (*view.columns.values(), view.of) if metric
+        }
+        is_tested = section.kind in (CLAIMS, FOREST, AGAINST)
+        return shown.union(*(claim.metrics for claim in self.claims.values() if is_tested))
+
     @property
     def all_metrics(self) -> set[str]:
         """The metrics of all artifacts and claims."""

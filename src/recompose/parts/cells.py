@@ -77,7 +77,7 @@ class ClaimEvidence(LenientModel):
 
 
 class Cell(LenientModel):
-    """One value of a table: printed by the paper, or measured here. Lineages hold the measured ones."""
+    """One value of a table: printed by the paper, or measured here. Provenance holds the measured ones."""
 
     row: str
     column: str
@@ -95,7 +95,6 @@ class Cell(LenientModel):
     rule: str = ""  # how the value follows from the evaluations, where spread and names do not tell
     made_from: list[str] = Field(default=[])  # keys of evaluations, or of data
     values: list[Number] = Field(default=[])  # a value for each of made_from, where the cell is a mean of them
-    missing: list[str] = Field(default=[])  # keys of evaluations that the plan has, and that are not complete
     other_benchmarks: list[str] = Field(default=[])  # that it rests on, too: p is corrected for comparisons there
     beside: list[str] = Field(default=[])  # the methods and variants whose common seeds it is restricted to, if it is
     evidence: ClaimEvidence | None = None  # of the verdict on a claim
@@ -134,7 +133,7 @@ class Cell(LenientModel):
         return self.model_copy(update=changes)
 
     def plain(self) -> Document:
-        """Return what a lineage holds of a measured cell: what it is, without what is empty."""
+        """Return what provenance holds of a measured cell: what it is, without what is empty."""
         return self.model_dump(exclude_defaults=True)
 
 
@@ -149,7 +148,6 @@ class Table:
     cells: list[Cell]
     about: dict[str, dict[str, str]] = field(default_factory=dict)  # reported row -> category, citation, venue
     notes: list[str] = field(default_factory=list)
-    watermarks: list[str] = field(default_factory=list)
     views: dict[str, str] = field(default_factory=dict)  # view -> heading
     summary: list[str] = field(default_factory=list)  # paragraphs on what came out, for a table of claims
     row_heading: str = "row"  # of the column with the names of rows
@@ -189,19 +187,17 @@ def data_cell(data: Recipe, row: str, column: str, value: float, benchmark: str)
     return Cell(row=row, column=column, text=f"{value:g}", value=value, n=1, made_from=[data.key], benchmark=benchmark)
 
 
-def cell_of(complete: Sequence[Recipe], planned: Iterable[Recipe], names: Iterable[str], benchmark: str) -> Cell:
-    """Return a cell that rests on evaluations, without its place and what it shows.
+def cell_of(evaluations: Sequence[Recipe], names: Iterable[str], benchmark: str) -> Cell:
+    """Return a cell that rests on complete evaluations, without its place and what it shows.
 
     Args:
-        complete: the evaluations that were made.
-        planned: the evaluations that the plan has.
+        evaluations: that were made.
         names: the methods or variants that were measured.
         benchmark: their data.
     """
-    made_from = [evaluation.key for evaluation in complete]
-    missing = sorted({recipe.key for recipe in planned} - {*made_from})
-    basis = Cell(row="", column="", text="", made_from=made_from, missing=missing, names=[*names])
-    return basis.but(n=len(complete), benchmark=benchmark)
+    made_from = [evaluation.key for evaluation in evaluations]
+    basis = Cell(row="", column="", text="", made_from=made_from, names=[*names])
+    return basis.but(n=len(evaluations), benchmark=benchmark)
 
 
 def mean_cell(cell: Cell, values: list[float], metric: Metric) -> Cell:

@@ -88,7 +88,7 @@ class MeasuredRow:
     @property
     def cell(self) -> Cell:
         """A cell of this row, without what it shows."""
-        cell = cell_of(self.complete, self.planned, [self.name], self.benchmark)
+        cell = cell_of(self.complete, [self.name], self.benchmark)
         return cell.but(row=self.row, beside=[*self.beside])
 
 

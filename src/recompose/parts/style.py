@@ -1,6 +1,6 @@
 """The style of all figures, and their files: a vector drawing, a bitmap, and the plotted numbers."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +14,6 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from recompose.files import write_atomically, write_text
-from recompose.palette import WATERMARK
 
 mpl.use("Agg")
 COLUMN_WIDTH = 3.4  # inches: one column of a paper
@@ -65,18 +64,15 @@ class Drawing:
         text: str = self.numbers.to_csv(index=False, float_format="%.4f", lineterminator="\n")
         return text
 
-    def write(self, stem: Path, title: str, watermarks: Sequence[str] = ()) -> None:
+    def write(self, stem: Path, title: str) -> None:
         """Write the plotted numbers as ``.csv`` and what is drawn of them as ``.svg`` and ``.png``.
 
         Args:
             stem: the path of these files without a suffix.
             title: of the figure, for programs that show files.
-            watermarks: lines across the figure.
         """
         with styled():
             figure = self.draw()
-            if watermarks:
-                figure.text(0.5, 0.5, "\n".join(watermarks), ha="center", color=WATERMARK, alpha=0.6, wrap=True)
             write_text(stem.with_suffix(".csv"), self.csv)
             for ending, metadata in (("svg", {"Date": None, "Title": title}), ("png", {"Title": title})):
                 save = partial(figure.savefig, format=ending, metadata=metadata)

@@ -19,6 +19,7 @@ from recompose.recipes.plan import Recipe
 RECORD = "record.json"
 LOG = "log.txt"
 COSTS = "costs.json"
+OF_COSTS = "/costs"  # the end of the roles in which costs are needed, which are no part of a content
 VOLATILE = {LOG, COSTS}  # files that differ between builds of the same recipe
 
 
@@ -89,6 +90,11 @@ class Record(Recipe):
     def content(self) -> str:
         """The digest of all files that the recipe determines; recipes that need them record it."""
         return content_of(self.files)
+
+    def input_of(self, role: str) -> str:
+        """Return the digest of what is needed of it in a role: of its costs, in one that ends so, or of its content."""
+        costs = self.files.get(COSTS) if role.endswith(OF_COSTS) else None
+        return costs.sha256 if costs else self.content
 
     @property
     def build(self) -> Build:

@@ -260,7 +260,7 @@ class Store:
 
     def _inputs(self, recipe: Recipe) -> dict[str, str]:
         """Return the digests of what a recipe needs as it is now, by role."""
-        return {role: self.record(need).content for role, need in recipe.needs.items()}
+        return {role: self.record(need).input_of(role) for role, need in recipe.needs.items()}
 
     def _new_record(self, recipe: Recipe, folder: Path, inputs: dict[str, str], made: Build) -> Record:
         files = (path for path in sorted(folder.rglob("*")) if path.is_file())

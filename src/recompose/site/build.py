@@ -4,7 +4,7 @@ import base64
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from recompose.claims.differences import number_text
 from recompose.files import Document, read_csv
 from recompose.site.document import Site
 from recompose.site.scope import png_address
-from recompose.tables.published import PublishedLineage
-from recompose.workspace import Workspace
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("script.js", "claim.js", "graph.js", "search.js")  # in the order in which they are joined
@@ -26,20 +26,25 @@ COLOURS = 256  # of pictures in the page
 SHARPNESS = 1.4  # dots of a figure for each pixel that it is shown at
 
 
-def page_of(work: Workspace, published: PublishedLineage, audited: Audit) -> str:
-    """Return the page of a workspace that shows an audit."""
-    return page(Site(work.papers, published, audited, work.params, work.catalogue), work.reports)
+def page_of(reports: Reports, published: Published, audited: Audit) -> str:
+    """Return the page of reports that shows an audit, with the figures that the store has."""
+    work, figures = reports.work, dict[str, Path]()
+    for recipe in reports.artifacts.values():
+        if work.store.is_complete(recipe):
+            figures |= reports.published(recipe)
+    site = Site(work.papers, published, audited, work.params, work.catalogue)
+    return page(site, lambda name: figures.get(name, work.reports / name))
 
 
-def page(site: Site, reports: Path) -> str:
-    """Return the page of a site, given the folder of its reports."""
+def page(site: Site, file: Callable[[str], Path]) -> str:
+    """Return the page of a site, given the path of a file by its place in the reports."""
     document = site.document()
     for paper in document["papers"]:
         paper["notes_html"] = notes_html(paper["notes"])
         for artifact in paper["artifacts"]:
-            stem = reports / paper["name"] / artifact["name"]
-            artifact["picture"] = picture(stem.with_suffix(".png"))
-            artifact["lines"] = forest_lines(artifact["digits"], stem.with_suffix(".csv")) if artifact["digits"] else []
+            stem = f"{paper['name']}/{artifact['name']}"
+            artifact["picture"] = picture(file(f"{stem}.png"))
+            artifact["lines"] = forest_lines(artifact["digits"], file(f"{stem}.csv")) if artifact["digits"] else []
     environment = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined)
     style, script = read_asset("style.css"), "".join(map(read_asset, SCRIPTS))
     return environment.get_template("page.html").render(

@@ -8,17 +8,18 @@ from recompose.claims.verdicts import probability_text
 from recompose.files import Document
 from recompose.papers.declaration import Claim
 from recompose.parts.cells import EVERY_SEED, Cell, ClaimEvidence, ComparisonEvidence, DifferenceTest
-from recompose.tables.lineage import Lineage
+from recompose.tables.published import Published
 from recompose.tracks.track import Track
 
 
 def claim_dialog(
-    lineage: Lineage, track: Track, claim: Claim, verdict: Cell, interval: str, is_synthetic: bool
+    published: Published, table: str, track: Track, claim: Claim, verdict: Cell, interval: str, is_synthetic: bool
 ) -> Document:
     """Return the content of the dialog of a claim on a data set, as the page's script reads it.
 
     Args:
-        lineage: of the table of claims.
+        published: the reports.
+        table: of claims, as <paper>/<artifact>.
         track: of the paper.
         claim: as declared.
         verdict: its cell, with the evidence.
@@ -29,7 +30,7 @@ def claim_dialog(
     if evidence is None:
         return {}
     digits = track.description_of(verdict.metric).digits
-    sides = {label: _evaluations(lineage, verdict, label) for label in evidence.values}
+    sides = {label: _evaluations(published, table, verdict, label) for label in evidence.values}
     comparisons = [_comparison(evidence, comparison, digits, sides) for comparison in evidence.comparisons]
     return {
         "sentence": claim.sentence,
@@ -44,16 +45,11 @@ def claim_dialog(
     }
 
 
-def _evaluations(lineage: Lineage, verdict: Cell, label: str) -> dict[str, str]:
-    """Return the complete evaluations of a side by seed: those of the method that its label names."""
-    keys = [
-        key
-        for planned in lineage.planned
-        if planned.benchmark == verdict.benchmark and (label == planned.name or label.endswith(f" of {planned.name}"))
-        for key in planned.evaluations
-        if key in lineage.records
-    ]
-    return {str(lineage.records[key].labels.get("seed", EVERY_SEED)): key for key in keys}
+def _evaluations(published: Published, table: str, verdict: Cell, label: str) -> dict[str, str]:
+    """Return the evaluations of a side by seed: those of the method that its label names."""
+    names = [name for name in verdict.names if label == name or label.endswith(f" of {name}")]
+    keys = (key for name in names for key in published.evaluations(table, name, verdict.benchmark).values())
+    return {str(published.recipes[key].labels.get("seed", EVERY_SEED)): key for key in keys}
 
 
 def _comparison(

@@ -1,10 +1,10 @@
-"""The content of the report site as plain values: a pure function of declarations, lineages, and an audit."""
+"""The content of the report site as plain values: a pure function of declarations, provenance, and an audit."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from recompose.audit.findings import CURRENT, STATES, UNCHECKED, Audit, Trust
+from recompose.audit.findings import Audit
 from recompose.claims.cells import PARTS, note, verdict_counts, verdicts_by_benchmark
 from recompose.claims.differences import number_text
 from recompose.claims.outcome import generalisation, outcome, reading, scope_text
@@ -14,8 +14,10 @@ from recompose.files import Document, read_text
 from recompose.papers.declaration import CLAIMS, FOREST, PRINTED, Claim, Paper
 from recompose.params.schema import Params
 from recompose.parts.cells import Cell
+from recompose.phases import FOLLOWING
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import Build, code_text, flat
+from recompose.recipes.state import CURRENT, STATES, UNCHECKED, State
 from recompose.site.claims import claim_dialog
 from recompose.site.scope import scope_of
 from recompose.tables.artifacts import ABOUT, reported_cells
@@ -24,13 +26,13 @@ from recompose.tables.formats import ranks
 from recompose.tables.kinds import is_figure
 from recompose.tables.measured import OVER_ROWS
 from recompose.tables.provenance import MADE
-from recompose.tables.published import PublishedLineage, headline_cells
+from recompose.tables.published import Published, headline_cells
 from recompose.tracks.track import Track
 
 SPREAD = " ± "
 SOURCES = ("measured", "reported")  # of the values in a grid
 # what a press shows of a cell
-SHOWN = ("row", "column", "view", "text", "n", "made_from", "missing", "aggregate")
+SHOWN = ("row", "column", "view", "text", "n", "made_from", "aggregate")
 
 
 @dataclass
@@ -51,7 +53,7 @@ class Site:
     """The page while it is put together: measured cells are numbered, with what a press shows."""
 
     papers: list[Paper]
-    published: PublishedLineage
+    published: Published
     audit: Audit
     params: Params
     tracks: Mapping[str, Track]
@@ -61,7 +63,8 @@ class Site:
     def document(self) -> Document:
         """Return the page's content."""
         papers = [self._paper(paper) for paper in self.papers]
-        kinds = Counter(record.kind for record in self.published.records.values())
+        stored = {key: recipe for key, recipe in self.published.recipes.items() if recipe.kind not in FOLLOWING}
+        kinds = Counter(recipe.kind for recipe in stored.values())
         return {
             "profile": self.params.profile,
             "scope": scope_of(self.published),
@@ -75,7 +78,7 @@ class Site:
             "claims": self._dialogs,
             "stored": {
                 key: _stored_folder(record, self.published.made.get(key), self._changed_settings(record))
-                for key, record in self.published.records.items()
+                for key, record in stored.items()
             },
         }
 
@@ -124,16 +127,16 @@ class Site:
     def _measured(self, paper: Paper, name: str, kind: str) -> list[Shown]:
         """Number the measured cells of an artifact, and return them."""
         artifact, measured = f"{paper.name}/{name}", list[Shown]()
-        if artifact not in self.published.lineages:
+        if artifact not in self.published.cells:
             return []
         about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
-        for cell in self.published.cells(artifact):
-            trust = self.audit.trusts.get(artifact, {}).get(cell.key, Trust(UNCHECKED))
+        for cell in self.published.cells[artifact]:
+            found = self.audit.cells.get(artifact, {}).get(cell.key, State(UNCHECKED))
             digits = self.tracks[paper.track].description_of(cell.metric).digits if cell.values else 0
             values = [number_text(value, digits) for value in cell.values]
             pressed = {part: getattr(cell, part) for part in SHOWN} | {"values": values} | about
-            pressed |= {"state": trust.state, "why": list(trust.why)}
-            measured.append(Shown(cell, trust.state, pressed, len(self._pressed)))
+            pressed |= {"state": found.word, "why": list(found.why)}
+            measured.append(Shown(cell, found.word, pressed, len(self._pressed)))
             self._pressed.append(pressed)
         return measured
 
@@ -181,8 +184,9 @@ class Site:
         """Return a claim on a data set, and add its dialog, for every part of it."""
         verdict = parts["verdict"].cell
         is_synthetic = self.published.is_synthetic(paper, verdict.benchmark)
-        lineage, track = self.published.lineages[f"{paper.name}/{artifact}"], self.tracks[paper.track]
-        if dialog := claim_dialog(lineage, track, claim, verdict, parts["95 % interval"].cell.text, is_synthetic):
+        table, interval = f"{paper.name}/{artifact}", parts["95 % interval"].cell.text
+        track = self.tracks[paper.track]
+        if dialog := claim_dialog(self.published, table, track, claim, verdict, interval, is_synthetic):
             for shown in parts.values():
                 shown.pressed["claim"] = len(self._dialogs)
             self._dialogs.append(dialog)
@@ -218,7 +222,7 @@ def _states(audit: Audit, papers: list[Document]) -> list[Document]:
     """Return the number of measured cells in each state, the worst first, and the first artifact with one."""
     artifacts = [artifact for paper in papers for artifact in paper["artifacts"]]
     first = {mark: artifact["id"] for artifact in reversed(artifacts) for mark in artifact["marks"]}
-    counts = audit.cells
+    counts = audit.words
     order = [state for state in STATES if counts[state]]
     return [{"state": state, "count": counts[state], "id": first.get(state, "")} for state in order]
 
@@ -283,7 +287,7 @@ def _spread_note(measured: Iterable[Cell]) -> str:
     return f"mean ± sample standard deviation over n = {seeds} seeds; without ±: one run" if counts else ""
 
 
-def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[Document]:
+def differing_rows(published: Published, cells: Iterable[Cell]) -> list[Document]:
     """Return a table for each method that several rows show: its rows, and the settings in which they differ.
 
     Rows are compared by the first run of their first data set. Rows that differ only in what is evaluated have none.
@@ -294,7 +298,7 @@ def differing_rows(published: PublishedLineage, cells: Iterable[Cell]) -> list[D
     """
     rows: dict[str, dict[str, Document]] = {}  # method -> row -> settings
     for cell in cells:
-        first = published.records.get(cell.made_from[0]) if cell.made_from and cell.aggregate != OVER_ROWS else None
+        first = published.recipes.get(cell.made_from[0]) if cell.made_from and cell.aggregate != OVER_ROWS else None
         if first and first.kind == "evaluations":
             settings = settings_of(first)
             rows.setdefault(settings["method"], {}).setdefault(cell.row, settings)

@@ -12,20 +12,20 @@ from recompose.console import pluralize
 from recompose.files import Document
 from recompose.recipes.plan import Recipe
 from recompose.recipes.records import flat
-from recompose.tables.published import PublishedLineage
+from recompose.tables.published import Published
 from recompose.tracks import TRACKS
 
 PICTURES = 3
 MINUTE = 60
 
 
-def scope_of(published: PublishedLineage) -> Document | None:
+def scope_of(published: Published) -> Document | None:
     """Return the data, models and time behind all numbers of published reports, or None if nothing was run.
 
     Data sets, drawn or published, are phrases; samples are pictures of drawn ones.
     """
-    data = _by_name(record for record in published.records.values() if record.kind == "data")
-    if not any(record.kind == "evaluations" for record in published.records.values()):
+    data = _by_name(record for record in published.recipes.values() if record.kind == "data")
+    if not any(record.kind == "evaluations" for record in published.recipes.values()):
         return None
     drawn = {name: recipes for name, recipes in data.items() if TRACKS[recipes[0].track].is_synthetic(recipes[0])}
     return {
@@ -55,9 +55,9 @@ def _phrase(name: str, replicates: list[Recipe]) -> str:
     return f"{name} ({', '.join(about)})" if about else name
 
 
-def _models(published: PublishedLineage) -> str:
+def _models(published: Published) -> str:
     """Return the input size of the backbones in words; empty if no record has it."""
-    models = [record for record in published.records.values() if record.kind == "backbones"]
+    models = [record for record in published.recipes.values() if record.kind == "backbones"]
     sizes = _settings("architecture.vision_cfg.image_size", models)
     return f"CLIPs that see {span(sizes)} pixels a side" if sizes else ""
 
@@ -68,9 +68,9 @@ def _settings(name: str, records: Iterable[Recipe]) -> list[int]:
     return sorted({value for value in values if isinstance(value, int) and value > 0})
 
 
-def _training(published: PublishedLineage) -> str:
+def _training(published: Published) -> str:
     """Return the amount of training in words: runs, epochs, and minutes as far as they are known."""
-    runs = {key: record for key, record in published.records.items() if record.kind == "runs"}
+    runs = {key: record for key, record in published.recipes.items() if record.kind == "runs"}
     if not runs:
         return ""
     epochs = _settings("settings.training.epochs", runs.values())

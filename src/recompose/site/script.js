@@ -169,7 +169,7 @@ function rebuildSection(cell, keys) {
     element("p", { className: "dim" }, "In the project's folder, with its environment: ", element("code", { text: "source .venv/bin/activate" })),
     command(makeCommand(cell)),
   ];
-  if (cell.state === "stale")
+  if (cell.state === "outdated")
     nodes.push(element("p", { text: `The current params.yaml, code and data would give another ${thing(cell)}; the command uses them. The commit of this ${thing(cell)} is in made.json.` }));
   if (keys.length)
     nodes.push(element("details", {}, element("summary", { text: "Complete results are not rebuilt. Discard them first to rebuild them" }), command(discardCommand(cell))));
@@ -206,7 +206,6 @@ function show(number, opener) {
     ...(claim ? [] : [element("p", { className: "dim", text: summaryOf(cell) })]),
     element("h3", { text: keys.length === 1 ? "One result behind it" : `${keys.length} results behind it` }),
     ...(keys.length && !claim ? [overview(keys, cell)] : []),
-    ...cell.missing.filter(() => !claim).map((key) => element("p", { className: "changed", text: `missing: ${key}` })),
     ...(keys.length ? [lineageGraph(keys, claim ? claim.verdict : cell.kind === "figure" ? cell.title : cell.text)] : []),
     ...rebuildSection(cell, keys),
     element("h3", { text: "More details in the terminal" }),

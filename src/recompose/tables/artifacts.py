@@ -1,27 +1,22 @@
-"""The artifacts of a paper: tables, with the values that it printed beside those measured here, and figures; and their
-files with the lineage, from complete evaluations only.
-"""
+"""The artifacts of a paper: tables, with the values that it printed beside those measured here, and figures."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recompose.claims.cells import note, summary, verdicts
-from recompose.digest import sha256_file
-from recompose.files import write_text
-from recompose.metric_cache import metric_code
+from recompose.files import write_json, write_text
 from recompose.papers.declaration import CLAIMS, FOREST, Artifact, Paper
 from recompose.papers.printed import number_in
 from recompose.parts.cells import Cell, Table
 from recompose.parts.results import Results, rows_of
+from recompose.phases import make, make_content
 from recompose.progress import say
-from recompose.recipes.plan import Recipe, closure
-from recompose.tables.caveats import watermarks
-from recompose.tables.due import artifact_recipe, evaluations_of
 from recompose.tables.formats import FORMATS
-from recompose.tables.kinds import artifact_files, find_kind, is_figure
-from recompose.tables.lineage import Lineage, PlannedEvaluations
-from recompose.tables.published import kept_lineage
+from recompose.tables.kinds import find_kind, is_figure
+from recompose.tables.published import CELLS
+from recompose.tables.reports import PUBLISHED, Reports
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks.measuring import function
 from recompose.tracks.track import Track
@@ -32,80 +27,35 @@ if TYPE_CHECKING:
 ABOUT = ("category", "citation", "venue", "artifact")  # columns of a printed table that describe its rows
 
 
-def make_artifacts(results: StoredResults, paper: Paper, names: Iterable[str]) -> None:
-    """Write artifacts of a paper into its folder of reports.
+def make_artifacts(reports: Reports, names: Iterable[str]) -> None:
+    """Make artifacts, each named ``<paper>/<artifact>``, with the metrics that they show, and publish them.
 
     Raises:
-        DamagedError: a stored file differs from its record.
+        DamagedError: something that an artifact needs is missing, or a stored file differs from its record.
     """
-    missing: set[str] = set()
+    papers, results = {paper.name: paper for paper in reports.work.papers}, StoredResults(reports.work)
     for name in names:
-        stem = results.work.reports / paper.name / name
-        say(f"{paper.name}/{name}", detail=True)
-        cells = _make(results, paper, name, stem)
-        written = [stem.parent / file for file in artifact_files(paper, name)]
-        lineage = lineage_of(results, paper.track, cells, evaluations_of(results.plan, paper, name), written)
-        recipe = artifact_recipe(results.work, paper, name)
-        made_by = {"recipe": recipe.digest, "declared": recipe.document["declared"]}
-        contents = {key: results.record(results.recipe(key)).content for key in lineage.records}
-        whole = lineage.model_copy(update={**made_by, "contents": contents})
-        whole.write(kept_lineage(results.work, f"{paper.name}/{name}"))
-        missing |= {key for cell in cells for key in cell.missing}
-    if missing:
-        say(f"{paper.name}: {len(missing)} evaluations are missing; its artifacts are marked incomplete")
+        folder, _, artifact = name.partition("/")
+        recipe = reports.artifact(name)
+        say(name, detail=True)
+        reports.discard_outdated(recipe)
+        make(reports.work, [need for need in recipe.needs.values() if need.kind == "metrics"])
+        make_content(reports.work, recipe, partial(write_artifact, results, papers[folder], artifact))
+        reports.publish(recipe)
 
 
-def _make(results: StoredResults, paper: Paper, name: str, stem: Path) -> list[Cell]:
-    """Write the files of an artifact, and return its cells."""
+def write_artifact(results: StoredResults, paper: Paper, name: str, folder: Path) -> None:
+    """Write the files of an artifact, and its measured cells, into the folder of its content."""
+    stem = folder / PUBLISHED / paper.name / name
     if is_figure(paper, name):
         cells = list(figure_cells(results, paper, name))
-        title = f"{paper.name}/{name}: {paper.artifacts[name].caption}"
-        draw(results, paper, name).write(stem, title, watermarks(results, cells))
-        return cells
-    table = build_table(results, paper, name)
-    for ending, write in FORMATS.items():
-        write_text(stem.with_suffix(f".{ending}"), write(table))
-    return table.cells
-
-
-def lineage_of(
-    results: StoredResults,
-    track: str,
-    cells: Iterable[Cell],
-    evaluations: Mapping[tuple[str, str], list[Recipe]],
-    files: Iterable[Path] = (),
-) -> Lineage:
-    """Return the lineage of measured cells, complete enough to explain them without the results.
-
-    Args:
-        results: of the workspace.
-        track: the paper's.
-        cells: of an artifact.
-        evaluations: of the artifact, by method or variant and benchmark; also those of methods that have none of its
-            metrics, and so no cell.
-        files: of the artifact.
-    """
-    measured = [cell for cell in cells if cell.source == "measured"]
-    planned = {place: results.planned(track, *place) for place in evaluations}
-    complete = [recipe for recipes in evaluations.values() for recipe in recipes if results.is_complete(recipe)]
-    keys = {recipe.key for recipe in complete}
-    undescribed = [recipe for recipes in planned.values() for recipe in recipes if recipe.key not in keys]
-    made_from = (results.recipe(key) for cell in measured for key in cell.made_from)
-    described = list(closure([*made_from, *complete]))
-    return Lineage(
-        track=track,
-        benchmarks={name: results.data(track, name).key for name in results.benchmarks(track)},
-        cells=measured,
-        asked=[
-            PlannedEvaluations(name=name, benchmark=benchmark, evaluations=[recipe.key for recipe in recipes])
-            for (name, benchmark), recipes in planned.items()
-            if recipes
-        ],
-        records={recipe.key: results.record(recipe) for recipe in described if results.is_complete(recipe)},
-        wanted={recipe.key: recipe for recipe in closure(undescribed)},
-        metric_code=metric_code(results.tracks[track], (cell.metric for cell in measured)),
-        files={path.name: sha256_file(path) for path in files},
-    )
+        draw(results, paper, name).write(stem, f"{paper.name}/{name}: {paper.artifacts[name].caption}")
+    else:
+        table = build_table(results, paper, name)
+        cells = table.measured
+        for ending, write in FORMATS.items():
+            write_text(stem.with_suffix(f".{ending}"), write(table))
+    write_json(folder / CELLS, [cell.plain() for cell in cells])
 
 
 def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
@@ -126,7 +76,6 @@ def build_table(results: StoredResults, paper: Paper, name: str) -> Table:
         cells=cells,
         about={row["row"]: {key: row[key] for key in ABOUT if key in row} for row in rows},
         notes=[text for text in notes if text],
-        watermarks=watermarks(results, cells),
         views={view: section.heading for view, section in artifact.views.items()},
         summary=summary(results, paper, cells) if is_claims else [],
         row_heading=find_kind(paper, name).row_heading,

@@ -62,7 +62,6 @@ def _plain(value: object) -> str:
 def to_markdown(table: Table) -> str:
     """Return the measured and the reported part, with marks for the best and second best of each."""
     parts = [f"# {escape_markdown(table.title)}", escape_markdown(table.caption)]
-    parts += [f"> **{escape_markdown(mark)}**" for mark in table.watermarks]
     parts += map(escape_markdown, table.summary)
     parts += [
         f"## {escape_markdown(heading)}\n\n{_markdown_grid(table, section)}"
@@ -101,9 +100,7 @@ def _numeric_columns(table: Table, section: str, header: list[str]) -> list[bool
 def to_latex(table: Table) -> str:
     """Return a ``table`` environment for each part; they need the packages booktabs and graphicx, for wide tables."""
     parts = [_latex_table(table, section, heading) for section, heading in table.sections.items()]
-    notes = [
-        rf"{{\footnotesize {escape_latex(note)}\par}}" for note in [*table.watermarks, *table.summary, *_notes(table)]
-    ]
+    notes = [rf"{{\footnotesize {escape_latex(note)}\par}}" for note in [*table.summary, *_notes(table)]]
     return "\n".join([r"% \usepackage{booktabs,graphicx}", *parts, *notes]) + "\n"
 
 

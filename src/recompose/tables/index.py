@@ -1,8 +1,7 @@
-"""The index of reports for code hosts, the numbers that DVC compares between experiments, and the build info."""
+"""The index of reports for code hosts, and the numbers that DVC compares between experiments."""
 
 import json
-from collections.abc import Iterator, Mapping
-from hashlib import sha256
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -11,20 +10,14 @@ from jinja2 import Environment, FileSystemLoader
 from recompose.claims.cells import verdict_counts, verdicts_by_benchmark
 from recompose.claims.outcome import reading
 from recompose.console import pluralize
-from recompose.digest import sha256_file
-from recompose.files import write_text
 from recompose.papers.declaration import PRINTED, Paper
 from recompose.params.reference import json_schema, reference
 from recompose.parts.cells import Cell
-from recompose.recipes.records import Build
 from recompose.tables.artifacts import build_table
-from recompose.tables.due import index_recipe
 from recompose.tables.formats import escape_markdown, measured_part
 from recompose.tables.kinds import find_kind, is_figure
-from recompose.tables.provenance import PROVENANCE, Made, provenance_text
-from recompose.tables.published import PublishedLineage, headline_cells
+from recompose.tables.published import headline_cells
 from recompose.tables.stored_results import StoredResults
-from recompose.workspace import Workspace
 
 PAGE, README, METRICS = "index.html", "README.md", "metrics.json"
 PARAMETERS, SCHEMA = "parameters.md", "params.schema.json"
@@ -33,7 +26,7 @@ TEMPLATES.filters["markdown"] = escape_markdown
 TEMPLATES.tests["printed"] = PRINTED.fullmatch
 
 
-def index_texts(results: StoredResults, published: PublishedLineage) -> dict[str, str]:
+def index_texts(results: StoredResults) -> dict[str, str]:
     """Return the files beside the page: name -> text. All of them follow from the results behind the artifacts."""
     schema = json_schema(results.work.catalogue.forms)
     return {
@@ -44,44 +37,6 @@ def index_texts(results: StoredResults, published: PublishedLineage) -> dict[str
         PARAMETERS: reference(schema),
         SCHEMA: json.dumps(schema, indent=2) + "\n",
     }
-
-
-def write_index(results: StoredResults, published: PublishedLineage, page: str) -> None:
-    """Write the page, the files beside it, the provenance of all these, and the build info.
-
-    Args:
-        results: of the workspace.
-        published: the lineages in the folders of papers, with the present builds, see ``builds_of``.
-        page: the report site's page.
-    """
-    reports, texts = results.work.reports, {PAGE: page, **index_texts(results, published)}
-    for name, text in texts.items():
-        write_text(reports / name, text)
-    files, values = {name: sha256_file(reports / name) for name in texts}, values_of(results, published)
-    text = provenance_text(published.lineages, values, files, index_recipe(results.work).digest)
-    Made.of(published.made, published.contents, values, sha256(text.encode()).hexdigest()).write(reports)
-    write_text(reports / PROVENANCE, text)  # last: lineages that are kept later are of artifacts that were made since
-
-
-def builds_of(work: Workspace, published: PublishedLineage) -> dict[str, Build]:
-    """Return when, where and from which sources everything behind the artifacts was built, and with which content.
-
-    Entries of folders that are not on this disk come from the present file.
-    """
-    recipes = (recipe for key, recipe in work.plan.by_key.items() if key in published.records)
-    on_disk = {recipe.key: work.store.record(recipe).build for recipe in recipes if work.store.is_complete(recipe)}
-    builds = published.made | on_disk
-    return {key: builds[key] for key in sorted(published.records) if key in builds}
-
-
-def values_of(results: StoredResults, published: PublishedLineage) -> dict[str, Mapping[str, float]]:
-    """Return the metrics of each evaluation behind the artifacts; of those that are not on this disk, the present ones.
-
-    With them, a clone without results can follow every number.
-    """
-    evaluations = (recipe for recipe in results.plan.of("evaluations") if recipe.key in published.records)
-    on_disk = {recipe.key: results.metrics(recipe) for recipe in evaluations if results.is_complete(recipe)}
-    return {key: values for key, values in published.values.items() if key in published.records} | on_disk
 
 
 def metrics_json(results: StoredResults) -> str:

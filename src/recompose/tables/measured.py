@@ -100,10 +100,10 @@ def means_over_rows(results: Results, paper: Paper, name: str, rows: list[Measur
 
 
 def _means(results: Results, track: str, artifact: Artifact, title: str, rows: list[MeasuredRow]) -> Iterator[Cell]:
-    complete, planned = (matches_by_seed(*sides) for sides in ([r.complete for r in rows], [r.planned for r in rows]))
+    complete = matches_by_seed(*(row.complete for row in rows))
     measured = [[results.metrics(evaluation) for evaluation in match] for match in complete]
     names, benchmark, beside = [row.name for row in rows], rows[0].benchmark, rows[0].beside
-    basis = cell_of([*chain(*complete)], chain(*planned), names, benchmark).but(beside=[*beside])
+    basis = cell_of([*chain(*complete)], names, benchmark).but(beside=[*beside])
     for view, section in artifact.all_views.items():
         for column, metric in section.columns.items() if not section.baseline else ():
             with_metric = [of_seed for of_seed in measured if all(metric in numbers for numbers in of_seed)]

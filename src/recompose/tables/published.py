@@ -1,25 +1,24 @@
-"""The published reports: every artifact's measured cells, the records behind them, and how these were made."""
+"""What reports tell: every artifact's measured cells, the recipes behind them, and how these were made."""
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
-from pydantic_core import from_json
+from pydantic import TypeAdapter
 
 from recompose.digest import sha256_file
-from recompose.errors import LineageError
+from recompose.errors import ProvenanceError
 from recompose.papers.declaration import Paper
 from recompose.parts.cells import Cell
-from recompose.recipes.plan import Recipe
+from recompose.recipes.plan import Recipe, closure
 from recompose.recipes.records import Build
-from recompose.tables.lineage import WRONG, Lineage, wrong_lineage
-from recompose.tables.provenance import PROVENANCE, Made, Provenance
+from recompose.tables.provenance import PROVENANCE, WRONG, ArtifactCells, Made, Provenance
+from recompose.tables.reports import PUBLISHED, Reports, builds_of
+from recompose.tables.stored_results import StoredResults
 from recompose.tracks import TRACKS
-from recompose.workspace import Workspace
 
-KEPT = "lineages"  # the folder below results/ with the lineage of each artifact that was made here
+CELLS = "cells.json"  # in the folder of a table or figure: its measured cells
+CELLS_FORM = TypeAdapter(list[Cell])
 
 
 def headline_cells(paper: Paper, cells: Iterable[Cell]) -> dict[str, Cell]:
@@ -37,117 +36,120 @@ def headline_cells(paper: Paper, cells: Iterable[Cell]) -> dict[str, Cell]:
     }
 
 
-def kept_lineage(work: Workspace, artifact: str) -> Path:
-    """Return the file in which the job that makes an artifact keeps its lineage for the page."""
-    return work.results / KEPT / work.reports.name / f"{artifact}.json"
-
-
-def newer_lineage(work: Workspace, artifact: str) -> Path | None:
-    """Return the file of a lineage that was kept after provenance.json was written; None if there is none."""
-    path, published = kept_lineage(work, artifact), work.reports / PROVENANCE
-    if not path.is_file():
-        return None
-    is_newer = not published.is_file() or path.stat().st_mtime_ns > published.stat().st_mtime_ns
-    return path if is_newer else None
-
-
-def _kept_contents(work: Workspace, artifact: str, lineage: Lineage) -> dict[str, str]:
-    """Return the contents that an artifact was made from, as the job that made it says; none where it made others."""
-    with suppress(*WRONG):
-        kept = from_json(kept_lineage(work, artifact).read_bytes())
-        if (kept["recipe"], kept["files"]) == (lineage.recipe, lineage.files):
-            return dict(kept["contents"])
-    return {}
-
-
-def _newer_lineages(work: Workspace, names: Iterable[str]) -> dict[str, Lineage]:
-    """Return the lineages of artifacts that were made after the page was, and whose files are as they say."""
-    newer: dict[str, Lineage] = {}
-    for name in names:
-        with suppress(LineageError, *WRONG):
-            if (path := newer_lineage(work, name)) is not None:
-                lineage, folder = Lineage.read(path), (work.reports / name).parent
-                if all(sha256_file(folder / file) == sha256 for file, sha256 in lineage.files.items()):
-                    newer[name] = lineage
-    return newer
-
-
 @dataclass(frozen=True)
-class PublishedLineage:
-    """The lineage of each artifact that was made, by ``<paper>/<artifact>``."""
+class Published:
+    """What the reports of a profile tell."""
 
-    lineages: dict[str, Lineage]
+    artifacts: dict[str, Recipe] = field(default_factory=dict)  # by <paper>/<artifact>
+    cells: dict[str, list[Cell]] = field(default_factory=dict)  # the measured ones of each; a figure has one a row
     made: dict[str, Build] = field(default_factory=dict)  # key -> when, where, from which sources, with which content
-    values: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics
-    contents: dict[str, dict[str, str]] = field(default_factory=dict)  # artifact -> key -> the content it was made from
-    faults: dict[str, LineageError] = field(default_factory=dict)  # artifact -> why its lineage is none
+    values: dict[str, dict[str, float]] = field(default_factory=dict)  # evaluation -> its metrics, with costs
+    files: dict[str, str] = field(default_factory=dict)  # name -> SHA-256
+    page: Recipe | None = None
+    fault: str = ""  # why nothing can be told
 
     @classmethod
-    def read(cls, work: Workspace, papers: Iterable[Paper], *, is_whole: bool = False) -> "PublishedLineage":
-        """Read every valid lineage of papers in provenance.json, and those of artifacts that were made since.
-
-        Args:
-            work: the workspace of the reports.
-            papers: the papers.
-            is_whole: provenance.json alone counts, as what people get; the audit reports what is wrong with it.
-        """
-        names = [f"{paper.name}/{name}" for paper in papers for name in paper.artifacts]
-        made, place = Made.read(work.reports), f"{work.reports_place}/{PROVENANCE}"
+    def read(cls, reports: Reports) -> "Published":
+        """Read what provenance.json and made.json tell; no number follows from metrics that were changed."""
+        folder, made = reports.work.reports, Made.read(reports.work.reports)
         try:
-            provenance = Provenance.read(work.reports)
-            values, (lineages, faults) = provenance.values, provenance.lineages(names, place)
-            if sha256_file(work.reports / PROVENANCE) != made.provenance:
-                values = {}  # nothing follows from numbers that were changed
+            provenance = Provenance.read(folder)
+            recipes, values = provenance.recipes, provenance.values
+            artifacts = {name: recipes[entry.recipe] for name, entry in provenance.artifacts.items()}
+            cells = {name: entry.cells for name, entry in provenance.artifacts.items()}
+            _check_keys(artifacts, cells)
         except FileNotFoundError:
-            values, lineages, faults = {}, {}, {}
-        except (LineageError, ValueError) as error:
-            values, lineages, faults = {}, {}, dict.fromkeys(names, wrong_lineage(error, place))
-        contents = {name: made.contents(name) or _kept_contents(work, name, each) for name, each in lineages.items()}
-        if not is_whole:
-            newer = _newer_lineages(work, names)
-            lineages, contents = lineages | newer, contents | {name: each.contents for name, each in newer.items()}
-        return cls(
-            {name: lineages[name] for name in names if name in lineages},
-            made.builds,
-            {key: metrics | made.costs.get(key, {}) for key, metrics in values.items()},
-            contents,
-            faults,
-        )
+            return cls(made=made.builds)
+        except (ProvenanceError, *WRONG) as error:
+            fault = str(error) if isinstance(error, ProvenanceError) else f"{folder / PROVENANCE}: {error}"
+            return cls(made=made.builds, fault=fault)
+        if sha256_file(folder / PROVENANCE) != made.provenance:
+            values = {}
+        costs = {key: values[key] | made.costs.get(key, {}) for key in values}
+        page = next((recipe for recipe in recipes.values() if recipe.kind == "page"), None)
+        return cls(artifacts, cells, made.builds, costs, provenance.files, page)
+
+    @classmethod
+    def of_store(cls, reports: Reports) -> "Published":
+        """Return what the stored contents tell that the page is made from; all of them are complete."""
+        work, results = reports.work, StoredResults(reports.work)
+        evaluations = {recipe.key: recipe for recipe in closure(reports.artifacts.values())}
+        values = {key: dict(results.metrics(of)) for key, of in evaluations.items() if of.kind == "evaluations"}
+        cells = {name: cells_of(reports, recipe) for name, recipe in reports.artifacts.items()}
+        files = {name: sha for recipe in reports.artifacts.values() for name, sha in digests_of(reports, recipe)}
+        return cls(reports.artifacts, cells, builds_of(work, evaluations.values()), values, files)
+
+    def with_newer(self, reports: Reports, names: Iterable[str]) -> "Published":
+        """Return the same with those of these artifacts that were made since the page was, as the store has them."""
+        store, artifacts, cells, files = reports.work.store, {**self.artifacts}, {**self.cells}, {**self.files}
+        for name in names:
+            recipe = reports.planned(name)
+            if recipe and recipe.key != getattr(artifacts.get(name), "key", "") and store.is_complete(recipe):
+                artifacts[name], cells[name] = recipe, cells_of(reports, recipe)
+                files |= dict(digests_of(reports, recipe))
+        return Published(artifacts, cells, self.made, self.values, files, self.page, self.fault)
+
+    def provenance(self, page: Recipe, files: dict[str, str]) -> Provenance:
+        """Return what provenance.json has of this, given the recipe of the page and the digests of its files."""
+        artifacts = {name: ArtifactCells(recipe=of.key, cells=self.cells[name]) for name, of in self.artifacts.items()}
+        return Provenance.of([*self.recipes.values(), page], self.values, artifacts, self.files | files)
 
     @cached_property
-    def records(self) -> dict[str, Recipe]:
-        """The recipes of everything behind them, by key, such as ``runs/0123456789ab``."""
-        return {key: record for lineage in self.lineages.values() for key, record in lineage.records.items()}
+    def recipes(self) -> dict[str, Recipe]:
+        """The recipes of everything behind the artifacts, and their own, by key, needs first."""
+        return {recipe.key: recipe for recipe in closure(self.artifacts.values())}
 
-    def cells(self, artifact: str) -> list[Cell]:
-        """Return the measured cells of an artifact; a figure has a cell for each of its rows and benchmarks."""
-        return self.lineages[artifact].cells
+    def behind(self, keys: Iterable[str]) -> list[Recipe]:
+        """Return the recipes with these keys and all that they were made from, needs first."""
+        return list(closure(self.recipes[key] for key in keys))
+
+    def evaluations(self, artifact: str, name: str, benchmark: str) -> dict[str, str]:
+        """Return the keys of a method's or variant's evaluations behind an artifact, by seed."""
+        found: dict[str, str] = {}
+        for role, need in self.artifacts[artifact].needs.items():
+            if role.startswith(f"{name}/{benchmark}/") and need.kind != "runs":
+                found[role.split("/")[2]] = need.needs.get("evaluation", need).key
+        return found
 
     def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
-        """Whether the data of a benchmark is drawn here, as the lineages of a paper tell."""
-        own = (lineage for name, lineage in self.lineages.items() if name.startswith(f"{paper.name}/"))
-        data = (self.records.get(lineage.benchmarks.get(benchmark, "")) for lineage in own)
+        """Whether the data of a benchmark is generated, as the artifacts of a paper tell."""
+        own = (recipe for name, recipe in self.artifacts.items() if name.startswith(f"{paper.name}/"))
+        data = (recipe.needs.get(benchmark) for recipe in own)
         return any(TRACKS[paper.track].is_synthetic(recipe) for recipe in data if recipe)
 
     @cached_property
     def _cells_by_key(self) -> dict[str, dict[str, list[Cell]]]:
-        """The cells that rest on a stored folder: key -> artifact -> cells."""
+        """The cells that rest on a stored content: key -> artifact -> cells."""
         cells: dict[str, dict[str, list[Cell]]] = {}
-        for name in self.lineages:
-            for cell in self.cells(name):
-                for key in self.lineages[name].closure(cell.made_from):
-                    cells.setdefault(key, {}).setdefault(name, []).append(cell)
+        for name, of_artifact in self.cells.items():
+            for cell in of_artifact:
+                for recipe in self.behind(cell.made_from):
+                    cells.setdefault(recipe.key, {}).setdefault(name, []).append(cell)
         return cells
 
     def reach(self, key: str) -> dict[str, list[Cell]]:
-        """Return the cells that rest on a stored folder, by artifact."""
+        """Return the cells that rest on a stored content, by artifact."""
         return self._cells_by_key.get(key, {})
 
-    def dependents(self, key: str) -> list[str]:
-        """Return the keys of everything that was made directly from a stored folder."""
-        digest = self.records[key].digest
-        return [
-            dependent
-            for dependent, record in self.records.items()
-            if digest in (need.digest for need in record.needs.values())
-        ]
+
+def _check_keys(artifacts: dict[str, Recipe], cells: dict[str, list[Cell]]) -> None:
+    """Check that cells rest on what is behind their artifacts.
+
+    Raises:
+        ValueError: one does not.
+    """
+    for name, recipe in artifacts.items():
+        behind = {each.key for each in closure([recipe])}
+        if missing := {key for cell in cells[name] for key in cell.made_from} - behind:
+            raise ValueError(f"artifacts.{name}: its cells rest on {min(missing)}, which is not behind it")
+
+
+def cells_of(reports: Reports, recipe: Recipe) -> list[Cell]:
+    """Return the measured cells of a complete table or figure."""
+    return CELLS_FORM.validate_json(reports.work.store.file(recipe, CELLS).read_bytes())
+
+
+def digests_of(reports: Reports, recipe: Recipe) -> Iterator[tuple[str, str]]:
+    """Yield the files that a complete content publishes, with their digests."""
+    record = reports.work.store.record(recipe)
+    yield from ((name, record.files[f"{PUBLISHED}/{name}"].sha256) for name in reports.published(recipe))

@@ -1,17 +1,15 @@
-"""The source of tables and figures: the planned evaluations, and their stored results; for an audit those
-that were asked for when a lineage was written.
-"""
+"""The source of tables and figures: the planned evaluations, and their stored results."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from recompose.files import read_json
-from recompose.metric_cache import MetricCache
 from recompose.parts.results import Results
-from recompose.recipes.plan import NOTHING, Plan, Recipe
-from recompose.recipes.records import Build, Record
-from recompose.tables.lineage import Lineage
-from recompose.tables.provenance import Values
+from recompose.recipes.plan import Plan, Recipe
+from recompose.recipes.records import COSTS
+from recompose.recipes.state import CURRENT, state
+from recompose.tables.provenance import COST, Values
+from recompose.tracks.measuring import METRICS, compute_metrics
 from recompose.tracks.track import Track
 from recompose.workspace import Workspace
 
@@ -22,20 +20,11 @@ class StoredResults(Results):
     Args:
         work: the workspace.
         numbers: the metrics of the evaluations that count as complete, in place of those that the store has.
-        made: how results were built that are not in the store.
-        keeps: write metrics that were computed, see ``MetricCache``.
     """
 
-    def __init__(
-        self,
-        work: Workspace,
-        numbers: Values | None = None,
-        made: Mapping[str, Build] = NOTHING,
-        *,
-        keeps: bool = False,
-    ) -> None:
-        self.work, self._numbers, self._made = work, numbers, made
-        self._cache, self._metrics = MetricCache(work, keeps=keeps), dict(numbers or {})
+    def __init__(self, work: Workspace, numbers: Values | None = None) -> None:
+        self.work, self._numbers = work, numbers
+        self._metrics = dict(numbers or {})
         self._complete: dict[str, bool] = {}
 
     @property
@@ -49,18 +38,6 @@ class StoredResults(Results):
     def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
         return self.plan.evaluations(track, name, benchmark)
 
-    def recipe(self, key: str) -> Recipe:
-        """Return the planned recipe with a key."""
-        return self.plan.by_key[key]
-
-    def record(self, recipe: Recipe) -> Record:
-        """Return the record of a complete recipe."""
-        return self.work.store.record(recipe)
-
-    def build_info(self, recipe: Recipe) -> Build | None:
-        """Return when, where and from which sources a recipe was built, or None if that is not known."""
-        return self.record(recipe).made if self.work.store.is_complete(recipe) else self._made.get(recipe.key)
-
     def is_complete(self, recipe: Recipe) -> bool:
         if self._numbers is not None and recipe.kind == "evaluations":
             return recipe.key in self._numbers
@@ -70,8 +47,34 @@ class StoredResults(Results):
 
     def metrics(self, evaluation: Recipe) -> Mapping[str, float]:
         if evaluation.key not in self._metrics:
-            self._metrics[evaluation.key] = self._cache.of(evaluation)
+            self._metrics[evaluation.key] = self._stored(evaluation) | self.costs(evaluation)
         return self._metrics[evaluation.key]
+
+    def _stored(self, evaluation: Recipe) -> dict[str, float]:
+        """Return the metrics that the store has; where it lacks some, what the scores give now."""
+        recipes, store = self.tracks[evaluation.track].metrics_of(evaluation), self.work.store
+        if any(state(store, recipe).word != CURRENT for recipe in recipes):
+            store.verify(evaluation)
+            return self.computed(evaluation)
+        return {name: value for recipe in recipes for name, value in read_json(store.file(recipe, METRICS)).items()}
+
+    def computed(self, evaluation: Recipe) -> dict[str, float]:
+        """Return the metrics of an evaluation, computed from its scores now, without costs."""
+        metrics: dict[str, float] = {}
+        for recipe in self.tracks[evaluation.track].metrics_of(evaluation):
+            needs = {role: self.work.store.folder(need) for role, need in recipe.needs.items()}
+            metrics |= compute_metrics(recipe, needs, metrics)
+        return metrics
+
+    def costs(self, evaluation: Recipe) -> dict[str, float]:
+        """Return the costs of an evaluation and of its run; the run's value if both have one."""
+        run = evaluation.needs.get("run")
+        costs: dict[str, float] = {}
+        for recipe in (evaluation, *([run] if run else [])):
+            if self.work.store.is_complete(recipe) and COSTS in self.work.store.record(recipe).files:
+                recorded = read_json(self.file(recipe, COSTS))
+                costs |= {f"{COST}{name}": value for name, value in recorded.items() if value is not None}
+        return costs
 
     def file(self, recipe: Recipe, name: str) -> Path:
         return self.work.store.file(recipe, name)
@@ -86,26 +89,3 @@ class StoredResults(Results):
 
     def raw(self, data: Recipe) -> Path:
         return data.raw_folder(self.work.data)
-
-
-class Recorded(StoredResults):
-    """The results that were asked for when a lineage was written, with the numbers of an audit."""
-
-    def __init__(self, work: Workspace, numbers: Values, made: Mapping[str, Build], lineage: Lineage) -> None:
-        super().__init__(work, numbers, made)
-        self._lineage, self._recipes = lineage, lineage.other_recipes | lineage.records
-
-    def recipe(self, key: str) -> Recipe:
-        return self._recipes[key]
-
-    def benchmarks(self, track: str) -> list[str]:
-        return list(self._lineage.benchmarks)
-
-    def data(self, track: str, benchmark: str) -> Recipe:
-        """Return the data of a benchmark, from the current plan where the lineage has no record of it."""
-        key = self._lineage.benchmarks[benchmark]
-        return self._recipes.get(key) or self.plan.by_key[key]
-
-    def planned(self, track: str, name: str, benchmark: str) -> list[Recipe]:
-        entries = (each for each in self._lineage.planned if (each.name, each.benchmark) == (name, benchmark))
-        return [self._recipes[key] for entry in entries for key in entry.evaluations]

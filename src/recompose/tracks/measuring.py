@@ -2,34 +2,48 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any, SupportsFloat
 
 from recompose.errors import PluginError
+from recompose.files import read_json, write_json
+from recompose.recipes.plan import Recipe
 
-MEASURE = "recompose.tracks.measuring:compute_metrics"
-OWN = "metric "  # the beginning of the role of a plugin's metric, before its name
+MEASURE = "recompose.tracks.measuring:make_metrics"
+METRICS = "metrics.json"  # in the folder of such a content: name -> value
+EVALUATION, OWN = "evaluation", "metrics"  # roles: whose metrics they are, and what a plugin's metric is added to
 
 
-def compute_metrics(measured_by: Mapping[str, str], evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-    """Return all metrics of an evaluation by their flat names.
-
-    Args:
-        measured_by: role -> "module:name": the function of the track's ``metrics``, and one of each plugin's metric.
-        evaluation: its folder.
-        needs: the folders of what it needs, by role.
+def make_metrics(recipe: Recipe, needs: Mapping[str, Path], folder: Path) -> None:
+    """Compute the metrics of an evaluation, or one that a plugin adds to them, by their flat names.
 
     Raises:
         PluginError: a plugin's metric fails, or returns no number.
     """
-    values: dict[str, float] = function(measured_by["metrics"])(needs, evaluation)
-    added = {
-        role.removeprefix(OWN): _plugin_value(role.removeprefix(OWN), path, values, evaluation, needs)
-        for role, path in measured_by.items()
-        if role.startswith(OWN)
-    }
-    return values | {name: value for name, value in added.items() if value is not None}
+    own = read_json(needs[OWN] / METRICS) if OWN in needs else {}
+    write_json(folder / METRICS, compute_metrics(recipe, needs, own))
+
+
+def compute_metrics(recipe: Recipe, needs: Mapping[str, Path], own: Mapping[str, float]) -> dict[str, float]:
+    """Return what a recipe of metrics gives; what is no number, as of no item, is not measured.
+
+    Args:
+        recipe: of the metrics of an evaluation, or of a plugin's metric.
+        needs: the folders of what it needs, by role.
+        own: the metrics of the evaluation, which a plugin's metric is added to.
+
+    Raises:
+        PluginError: a plugin's metric fails, or returns no number.
+    """
+    if OWN in recipe.needs:
+        name = recipe.document["metric"]
+        value = _plugin_value(name, recipe.made_by["metric"], own, needs[EVALUATION], needs)
+        values = {} if value is None else {name: value}
+    else:
+        values = function(recipe.made_by["metrics"])(needs, needs[EVALUATION])
+    return {name: value for name, value in values.items() if isfinite(value)}
 
 
 def _plugin_value(

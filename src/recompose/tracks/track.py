@@ -16,11 +16,12 @@ from recompose.params.sections import Distinct, Name, Section
 from recompose.params.track import TrackChoice, TrackSection, methods_section
 from recompose.parts.expectations import Above
 from recompose.parts.results import Cells, Results
-from recompose.recipes.plan import Planner, Recipe, TrackPlan
+from recompose.recipes.fingerprint import fingerprint
+from recompose.recipes.plan import ARITHMETIC, Planner, Recipe, TrackPlan
 from recompose.tables.metric import Metric
 from recompose.tracks.building import Document
 from recompose.tracks.catalogue import Adapters, DataAdapter, Method, PluginMetric
-from recompose.tracks.measuring import MEASURE, OWN, compute_metrics
+from recompose.tracks.measuring import EVALUATION, MEASURE, OWN
 from recompose.tracks.planning import Runs
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Track:
         self.adapters = {**self.adapters, **added.adapters}
         self.plugin_metrics = added.metrics
         self.plugin_papers = added.papers
+        self._metrics: dict[str, tuple[Recipe, dict[str, Recipe]]] = {}  # of evaluations, by their digests
 
     @property
     def place(self) -> str:
@@ -144,22 +146,38 @@ class Track:
         """
         return evaluation.digest
 
-    def all_metrics(self, evaluation: Path, needs: Mapping[str, Path]) -> dict[str, float]:
-        """Return all metrics of an evaluation by their flat names, with those of plugins, computed from its scores.
+    def metrics_of(self, evaluation: Recipe, names: Iterable[str] | None = None) -> list[Recipe]:
+        """Return the recipes of an evaluation's metrics: the track's, and those of plugins' metrics.
 
-        Raises:
-            PluginError: a plugin's metric fails, or returns no number.
+        Args:
+            evaluation: whose metrics they are.
+            names: the metrics that are wanted, of which those of plugins have recipes of their own; None: all.
         """
-        return compute_metrics(self.measured_by(), evaluation, needs)
+        if evaluation.digest not in self._metrics:
+            self._metrics[evaluation.digest] = self._recipes_of_metrics(evaluation)
+        own, added = self._metrics[evaluation.digest]
+        return [own, *(recipe for name, recipe in added.items() if names is None or name in names)]
 
-    def measured_by(self, names: Iterable[str] | None = None) -> dict[str, str]:
-        """Return what computes metrics, by role: the function that is called, the track's modules, and the functions of
-        plugins' metrics of these names; None: of all.
-        """
-        added = self.plugin_metrics if names is None else sorted(self.plugin_metrics.keys() & {*names})
+    def _recipes_of_metrics(self, evaluation: Recipe) -> tuple[Recipe, dict[str, Recipe]]:
+        read = {role: need for role, need in evaluation.needs.items() if need.kind == "data"} | {EVALUATION: evaluation}
+        about: dict[str, Any] = {"track": self.name, "labels": evaluation.labels}
+        made_by, code = self._measured_by[""]
+        own = Recipe("metrics", evaluation.name, {}, read, code, made_by=made_by, **about)
+        added: dict[str, Recipe] = {}
+        for name in self.plugin_metrics:
+            made_by, code = self._measured_by[name]
+            title, needs = f"{name} of {evaluation.name}", read | {OWN: own}
+            added[name] = Recipe("metrics", title, {"metric": name}, needs, code, made_by=made_by, **about)
+        return own, added
+
+    @cached_property
+    def _measured_by(self) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
+        """What computes the track's metrics, and that of each plugin's metric by its name, with its fingerprint."""
         first, *others = self.metric_code
-        own = {"metrics": f"{first}:read_metrics", **{module: module for module in others}}
-        return {"measure": MEASURE, **own, **{f"{OWN}{name}": self.plugin_metrics[name].path for name in added}}
+        roles = {"": {"metrics": f"{first}:read_metrics", **{module: module for module in others}}}
+        roles |= {name: {"metric": metric.path} for name, metric in self.plugin_metrics.items()}
+        made_by = {name: {"make": MEASURE, **of} for name, of in roles.items()}
+        return {name: (of, fingerprint([*of.values(), ARITHMETIC])) for name, of in made_by.items()}
 
     def data_fields(self) -> dict[str, list[DataAdapter]]:
         """Return the fields of the track's section that hold data, with the adapters of their entries."""

@@ -6,7 +6,7 @@ Reading the graph writes and measures nothing.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
@@ -16,8 +16,9 @@ from recompose.costs import CostEstimate, Costs
 from recompose.papers.declaration import Paper
 from recompose.phases import gpus_of, passes, threads_of
 from recompose.recipes.plan import Recipe, closure
-from recompose.tables.due import artifact_recipes, is_due, is_page_due, written_artifacts
+from recompose.recipes.state import MISSING, OUTDATED, state
 from recompose.tables.kinds import is_figure
+from recompose.tables.reports import Reports
 from recompose.tracks import TRACKS
 from recompose.workspace import Workspace
 
@@ -73,12 +74,13 @@ class Graph:
     """The jobs of a plan: of contents by their keys, and of artifacts by ``<paper>/<artifact>``."""
 
     def __init__(
-        self, jobs: Iterable[Job], work: Workspace | None = None, artifacts: Mapping[str, ArtifactJob] = NO_ARTIFACTS
+        self, jobs: Iterable[Job], reports: Reports | None = None, artifacts: Mapping[str, ArtifactJob] = NO_ARTIFACTS
     ) -> None:
-        self.jobs, self.work = {job.key: job for job in jobs}, work
+        self.jobs, self._reports = {job.key: job for job in jobs}, reports
+        self.work = reports.work if reports else None
         self.by_digest = {key.partition("/")[2]: job for key, job in self.jobs.items()}
-        self.papers: list[Paper] = work.papers if work else []
-        self.reports = work.reports_place if work else "reports"
+        self.papers: list[Paper] = self.work.papers if self.work else []
+        self.reports = self.work.reports_place if self.work else "reports"
         self.artifacts = artifacts
 
     @classmethod
@@ -93,9 +95,9 @@ class Graph:
             RecomposeError: params.yaml or a paper is wrong.
         """
         work = Workspace(folder)
-        recipes, needs = artifact_recipes(work), _Needs(work)
+        reports, needs = Reports(work), _Needs(work)
         costs = Costs.of(work, work.plan) if scheduled else None
-        return cls(_jobs(work, recipes, needs, costs), work, _artifacts(work, recipes, needs))
+        return cls(_jobs(work, reports.artifacts, needs, costs), reports, _artifacts(reports, needs))
 
     def keys(self, *kinds: str) -> list[str]:
         """Return the keys of all contents of these kinds; of every kind where none is given."""
@@ -138,10 +140,11 @@ class Graph:
 
     @property
     def page_is_due(self) -> bool:
-        """True where an artifact is due, or the page was made from something else."""
-        if self.work is None:
+        """True where an artifact is due, or the page is not there as it was made from what they are now."""
+        if self._reports is None:
             return False
-        return any(artifact.is_due for artifact in self.artifacts.values()) or is_page_due(self.work)
+        artifacts = any(artifact.is_due for artifact in self.artifacts.values())
+        return artifacts or self._reports.is_due(self._reports.page)
 
 
 def _jobs(work: Workspace, artifacts: Mapping[str, Recipe], needs: "_Needs", costs: Costs | None) -> Iterator[Job]:
@@ -167,7 +170,8 @@ class _Needs:
     """What recipes wait for: their needs without those that other needs wait for."""
 
     def __init__(self, work: Workspace) -> None:
-        self.missing = {recipe.key for recipe in work.missing(work.plan.recipes)}
+        words = {recipe.key: state(work.store, recipe).word for recipe in work.plan.recipes}
+        self.missing = {key for key, word in words.items() if word in (MISSING, OUTDATED)}
         self._behind: dict[str, set[str]] = {}  # by key: everything that a recipe needs, directly or not
         for recipe in work.plan.recipes:  # needs come first
             needs = {need.key for need in recipe.needs.values()}
@@ -175,15 +179,21 @@ class _Needs:
 
     def of(self, recipe: Recipe) -> list[str]:
         """Return the keys of a recipe's nearest needs, with those that are missing behind a complete one."""
-        needs = list(dict.fromkeys(need.key for need in recipe.needs.values()))
+        needs = _planned_needs(recipe)
         behind = set().union(*(self._behind[key] for key in needs))
         behind_missing = set().union(*(self._behind[key] for key in needs if key in self.missing))
         return [key for key in needs if key not in (behind_missing if key in self.missing else behind)]
 
     def behind(self, recipe: Recipe) -> list[str]:
         """Return the keys of what is missing behind a recipe's complete needs."""
-        complete = {need.key for need in recipe.needs.values()} - self.missing
+        complete = {*_planned_needs(recipe)} - self.missing
         return sorted(set().union(*(self._behind[key] for key in complete)) & self.missing)
+
+
+def _planned_needs(recipe: Recipe) -> list[str]:
+    """Return the keys of what a recipe needs that has a job of its own: metrics are made with what shows them."""
+    needs = (need.needs.get("evaluation", need) if need.kind == "metrics" else need for need in recipe.needs.values())
+    return list(dict.fromkeys(need.key for need in needs))
 
 
 def _priorities(papers: Iterable[Paper], artifacts: Mapping[str, Recipe]) -> dict[str, int]:
@@ -243,19 +253,15 @@ def _is_large(need: Recipe) -> bool:
     )
 
 
-def _artifacts(work: Workspace, recipes: Mapping[str, Recipe], needs: "_Needs") -> dict[str, ArtifactJob]:
-    artifacts, written = dict[str, ArtifactJob](), cache(partial(written_artifacts, work))
-
-    def is_due_now(paper: Paper, name: str, recipe: Recipe) -> bool:
-        return is_due(work, paper, name, recipe, written())
-
-    for paper in work.papers:
+def _artifacts(reports: Reports, needs: "_Needs") -> dict[str, ArtifactJob]:
+    artifacts: dict[str, ArtifactJob] = {}
+    for paper in reports.work.papers:
         for name, declared in paper.artifacts.items():
-            recipe = recipes[f"{paper.name}/{name}"]
+            recipe = reports.artifacts[f"{paper.name}/{name}"]
             artifacts[recipe.name] = ArtifactJob(
                 declared.caption,
                 is_figure(paper, name),
-                (*needs.of(recipe), *needs.behind(recipe)),  # its lineage describes all that is behind it
-                partial(is_due_now, paper, name, recipe),
+                (*needs.of(recipe), *needs.behind(recipe)),  # provenance describes all that is behind it
+                partial(reports.is_due, recipe),
             )
     return artifacts

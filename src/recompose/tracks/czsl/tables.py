@@ -66,7 +66,7 @@ def groups(results: Results, paper: Paper, name: str) -> Iterator[Cell]:
                 for method, column in columns.items():
                     if method not in absent:
                         values = [results.metrics(evaluation).get(metric, np.nan) for evaluation in complete[method]]
-                        cell = cell_of(complete[method], planned[method], [method], benchmark)
+                        cell = cell_of(complete[method], [method], benchmark)
                         cells[f"{benchmark} {column}"] = mean_cell(cell, values, about)
                 if not absent and len({bool(evaluations) for evaluations in planned.values()}) == 1:
                     basis, values = _gains(results, planned, complete, metric, benchmark)
@@ -91,5 +91,5 @@ def _gains(
     seeds = sorted(first.keys() & second.keys())
     sides = [[results.metrics(by_seed[seed]).get(metric, np.nan) for seed in seeds] for by_seed in (first, second)]
     paired = [each for each in compared if int(each.labels["seed"]) in seeds and results.is_complete(each)]
-    basis = cell_of(paired, compared, [*planned], benchmark).but(beside=[*planned] if shared != planned else [])
+    basis = cell_of(paired, [*planned], benchmark).but(beside=[*planned] if shared != planned else [])
     return basis, [after - before for before, after in zip(*sides, strict=True)]

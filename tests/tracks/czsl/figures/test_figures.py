@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from recompose.tracks.czsl.data.pairs import PairData, Sample
 from recompose.tracks.czsl.figures import galleries, maps
-from tests.tables.drawings import texts
 from tests.tracks.loops import cosine, dot
 
 pytestmark = pytest.mark.usefixtures("closed")
@@ -155,6 +154,6 @@ def test_of_one_row_seen_pairs_come_before_unseen_ones_whatever_is_predicted() -
 
 
 def test_maps_of_no_runs_are_empty_panels_and_a_header(tmp_path: Path) -> None:
-    maps._draw([]).write(tmp_path / "f", "t", ["incomplete: all of it"])
+    maps._draw([]).write(tmp_path / "f", "t")
     assert (tmp_path / "f.csv").read_text() == "dataset,panel,kind,state,object,x,y\n"
-    assert "incomplete: all of it" in texts(tmp_path / "f.svg")
+    assert (tmp_path / "f.svg").is_file()
