@@ -130,7 +130,7 @@ class Traced:
             for name in paper.artifacts:
                 recipe = reports.artifact(f"{paper.name}/{name}")
                 with self.tracer.parts() as ran:
-                    write_artifact(results, paper, name, self.scratch / recipe.key)
+                    write_artifact(results, paper, name, recipe, self.scratch / recipe.key)
                 self.compare(f"artifacts {recipe.name}", ran, reached([*recipe.made_by.values(), ARITHMETIC]))
         published = Published.of_store(reports)
         with self.tracer.parts() as ran:

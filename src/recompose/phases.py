@@ -220,7 +220,8 @@ def _announce(work: Workspace, recipe: Recipe, *, is_missing: bool) -> None:
     if is_missing:
         say(title, detail=recipe.kind in (*TRAINED, *FOLLOWING))
         return
-    say(f"{title} is complete", detail=True)
+    if recipe.kind not in FOLLOWING:
+        say(f"{title} is complete", detail=True)
     if recipe.kind == "data":
         acquire(recipe, work.data)  # raw files may have been deleted
 
@@ -238,15 +239,14 @@ def _measure(work: Workspace, evaluation: Recipe) -> None:
 
 
 def make_content(work: Workspace, recipe: Recipe, write: Callable[[Path], object]) -> None:
-    """Make a content by a function that writes it into a folder, unless the store has it, or an equal one.
+    """Make a content by a function that writes it into a folder, unless the store has it.
 
     Raises:
         DamagedError: something that it needs is missing.
     """
-    if not work.store.adopt_equal(recipe):
-        with work.store.build(recipe) as folder:
-            if folder:
-                write(folder)
+    with work.store.build(recipe) as folder:
+        if folder:
+            write(folder)
 
 
 def _verified(work: Workspace, recipe: Recipe) -> Path:

@@ -13,13 +13,17 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
+from recompose.audit.audit import audit
 from recompose.claims.verdicts import VERDICTS
 from recompose.papers import declaration
 from recompose.parts.cells import Cell
 from recompose.recipes.state import STATES
+from recompose.site.build import page_of
 from recompose.tables.provenance import Provenance
+from recompose.tables.published import Published
+from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
-from tests.audit.worlds import copy_of, remake_index
+from tests.audit.worlds import copy_of
 from tests.conftest import Project
 from tests.site.browsing import all_of, dialog, one, open_address, until, until_equal, until_focused
 from tests.site.test_site import HOSTILE, Toy
@@ -219,7 +223,10 @@ def test_the_first_key_skips_to_the_papers(opened: Chrome) -> None:
 def test_the_first_screen_leads_to_an_outdated_number(browser: Chrome, chance_project: Project, tmp_path: Path) -> None:
     root = copy_of(chance_project.root, tmp_path / "project")
     Project(root).set({"profiles.smoke.czsl.seeds": [0]})
-    remake_index(Workspace(root))
+    reports = Reports(Workspace(root))
+    published = Published.read(reports)
+    audited = audit(reports, published, reports.work.papers, quick=True)
+    (reports.work.reports / "index.html").write_text(page_of(reports, published, audited))
     open_page(browser, Project(root).published)
     assert "found problems" in one(browser, "#audit-heading").text
     lead = all_of(browser, "header a.mark.outdated")[0]
@@ -229,7 +236,7 @@ def test_the_first_screen_leads_to_an_outdated_number(browser: Chrome, chance_pr
     marked = [each for each in all_of(article, "td, li") if each.is_displayed() and all_of(each, ".mark.outdated")]
     one(marked[0], "button").click()
     assert one(dialog(browser), ".mark").text == "outdated"
-    assert "seed 1 is no longer planned" in dialog(browser).text
+    assert "chance/shapes-pairs/1 is no longer planned" in dialog(browser).text
     assert "made.json" in dialog(browser).text
 
 

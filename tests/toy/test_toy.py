@@ -87,7 +87,7 @@ def table(project: Project, name: str) -> dict[tuple[str, str], str]:
 
 def test_only_its_own_is_planned_and_made(project: Project) -> None:
     kinds = {path.parent.parent.name for path in project.root.glob("results/*/*/record.json")}
-    assert kinds == {"data", "runs", "evaluations"}
+    assert kinds == {"data", "runs", "evaluations", "metrics", "artifacts", "page"}
     trained = {(name, seed) for name in ("descent", "descent-short") for seed in (0, 1)}
     assert set(evaluations(project)) == {("zero", 0)} | trained
     assert len(list(project.root.glob("results/runs/*/record.json"))) == 4
@@ -145,7 +145,7 @@ def test_all_that_people_ask_is_answered(project: Project) -> None:
     for folder in (evaluations(project)["descent", seed] for seed in (0, 1)):
         assert folder.name in trace.stdout
     status = json.loads(project.recompose("status", "--json").stdout)
-    assert {item["state"] for item in status["items"]} == {"done"}
+    assert {item["state"] for item in status["items"]} == {"current"}
     assert set(status["papers"]) == {"toy"} and not any(status["due"].values())
     assert "nothing" in project.recompose("plan").stdout.lower()
     assert "toy" in project.recompose("summary").stdout

@@ -105,10 +105,12 @@ def test_a_weight_of_a_fusion_scores_alone_and_the_trainer_trains_and_pretrains_
 
 
 def content_files(project: Project) -> dict[str, object]:
-    """The digests of the files of each content, without its costs and its log."""
+    """The digests of the files of each content, without its costs and its log, and without what shows these."""
     files: dict[str, object] = {}
     for path in project.root.glob("results/*/*/record.json"):
         record = json.loads(path.read_text())
+        if record["kind"] == "page" or any(role.endswith("/costs") for role in record["needs"]):
+            continue  # they tell of times
         named = {name: about["sha256"] for name, about in record["files"].items() if name not in (LOG, COSTS)}
         files[f"{record['kind']}/{record['digest']}"] = named
     return files

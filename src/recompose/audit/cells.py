@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from recompose.audit.contents import Contents
 from recompose.audit.findings import Finding, Key
+from recompose.console import first
 from recompose.digest import sha256_file
 from recompose.errors import DamagedError, DataError
 from recompose.papers.declaration import Paper
@@ -23,6 +24,7 @@ from recompose.tables.kinds import artifact_files, is_figure
 from recompose.tables.provenance import PROVENANCE
 from recompose.tables.stored_results import StoredResults
 
+NAMED = 4  # reasons of what is outdated
 SCORES_ABSENT = "was not computed again: some results behind it are missing or not valid"
 T = TypeVar("T")
 Texts = Mapping[str, str]  # of a cell in a table's CSV, by column of the file; empty: there is no such cell
@@ -163,9 +165,7 @@ class ArtifactCheck:
     def _check_plan(self, told: Recipe) -> Iterator[Finding]:
         """Find what parameters, code or declarations ask for otherwise by now."""
         if self._planned is None or told.key != self._planned.key:
-            for why in changes(told, self._planned):
-                cells = [key for key, cell in self._cells.items() if self._own_changes]
-                yield Finding.of(OUTDATED, self.artifact, why, cells=cells if why in self._own_changes else ())
+            yield Finding.of(OUTDATED, self.artifact, "; ".join(first(changes(told, self._planned), NAMED)))
 
     @property
     def _is_same(self) -> bool:

@@ -35,6 +35,7 @@ OUTSIDE = {  # module with those below it, or module:name -> why it cannot choos
     "recompose.errors": "tells people what is wrong",
     "recompose.progress": "tells people and logs how far it is",
     "recompose.recipes": "describes, names and stores what determines a content",
+    "recompose.digest:digest": "names what determines a content",
     "recompose.data.upstream": "downloads files, whose digests are compared with those of the recipe",
     "recompose.data.transports": "carries downloads",
     "recompose.training.devices": "reserves GPUs",

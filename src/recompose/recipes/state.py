@@ -7,6 +7,7 @@ or code ask for otherwise is another recipe: ``changes`` tells the differences.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from recompose.console import first
 from recompose.digest import short
 from recompose.errors import DamagedError
 from recompose.recipes.plan import Recipe
@@ -20,6 +21,7 @@ STATES = CHANGED, OUTDATED, MISSING, UNCHECKED, CURRENT = (  # the worst first
     "unchecked",  # what it rests on is not on this disk
     "current",
 )
+NAMED = 6  # modules that a reason names
 OWN_SETTINGS = ("runs", "evaluations")  # kinds whose settings are told without their name
 
 
@@ -107,7 +109,7 @@ def _changes(old: Recipe, new: Recipe) -> Iterator[str]:
 def own_changes(old: Recipe, new: Recipe) -> Iterator[str]:
     """Yield the differences between two recipes, without those between their needs."""
     if modules := sorted(module for module in old.code.keys() | new.code.keys() if _differs(module, old, new)):
-        yield f"code changed: {', '.join(modules)}"
+        yield f"code changed: {', '.join(first(modules, NAMED))}"
     path = "" if old.kind in OWN_SETTINGS else f"{new.name}."
     then, now = dict(flat(old.document)), dict(flat(new.document))
     for name in sorted(name for name in then.keys() | now.keys() if _value(then, name) != _value(now, name)):

@@ -13,9 +13,10 @@ from recompose.parts.cells import Cell, Table
 from recompose.parts.results import Results, rows_of
 from recompose.phases import make, make_content
 from recompose.progress import say
+from recompose.recipes.plan import Recipe
 from recompose.tables.formats import FORMATS
 from recompose.tables.kinds import find_kind, is_figure
-from recompose.tables.published import CELLS
+from recompose.tables.published import CELLS, roles_of
 from recompose.tables.reports import PUBLISHED, Reports
 from recompose.tables.stored_results import StoredResults
 from recompose.tracks.measuring import function
@@ -40,12 +41,16 @@ def make_artifacts(reports: Reports, names: Iterable[str]) -> None:
         say(name, detail=True)
         reports.discard_outdated(recipe)
         make(reports.work, [need for need in recipe.needs.values() if need.kind == "metrics"])
-        make_content(reports.work, recipe, partial(write_artifact, results, papers[folder], artifact))
+        if not reports.work.store.adopt_equal(recipe):
+            make_content(reports.work, recipe, partial(write_artifact, results, papers[folder], artifact, recipe))
         reports.publish(recipe)
 
 
-def write_artifact(results: StoredResults, paper: Paper, name: str, folder: Path) -> None:
-    """Write the files of an artifact, and its measured cells, into the folder of its content."""
+def write_artifact(results: StoredResults, paper: Paper, name: str, recipe: Recipe, folder: Path) -> None:
+    """Write the files of an artifact, and its measured cells, into the folder of its content.
+
+    Cells name what they rest on by its role in the recipe, so that they hold where an equal artifact is copied.
+    """
     stem = folder / PUBLISHED / paper.name / name
     if is_figure(paper, name):
         cells = list(figure_cells(results, paper, name))
@@ -55,7 +60,7 @@ def write_artifact(results: StoredResults, paper: Paper, name: str, folder: Path
         cells = table.measured
         for ending, write in FORMATS.items():
             write_text(stem.with_suffix(f".{ending}"), write(table))
-    write_json(folder / CELLS, [cell.plain() for cell in cells])
+    write_json(folder / CELLS, [cell.but(made_from=roles_of(recipe, cell)).plain() for cell in cells])
 
 
 def build_table(results: StoredResults, paper: Paper, name: str) -> Table:

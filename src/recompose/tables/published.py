@@ -108,7 +108,7 @@ class Published:
         found: dict[str, str] = {}
         for role, need in self.artifacts[artifact].needs.items():
             if role.startswith(f"{name}/{benchmark}/") and need.kind != "runs":
-                found[role.split("/")[2]] = need.needs.get("evaluation", need).key
+                found[role.split("/")[2]] = _shown(need).key
         return found
 
     def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
@@ -145,8 +145,22 @@ def _check_keys(artifacts: dict[str, Recipe], cells: dict[str, list[Cell]]) -> N
 
 
 def cells_of(reports: Reports, recipe: Recipe) -> list[Cell]:
-    """Return the measured cells of a complete table or figure."""
-    return CELLS_FORM.validate_json(reports.work.store.file(recipe, CELLS).read_bytes())
+    """Return the measured cells of a complete table or figure, with the keys of what they rest on."""
+    cells = CELLS_FORM.validate_json(reports.work.store.file(recipe, CELLS).read_bytes())
+    return [cell.but(made_from=[_shown(recipe.needs[role]).key for role in cell.made_from]) for cell in cells]
+
+
+def roles_of(recipe: Recipe, cell: Cell) -> list[str]:
+    """Return the roles in which an artifact's recipe needs what a cell rests on: those of the methods that it names."""
+    named = tuple(f"{name}/" for name in cell.names)
+    roles = sorted(recipe.needs, key=lambda role: role.startswith(named))  # the last one of a key counts
+    by_key = {_shown(recipe.needs[role]).key: role for role in roles}
+    return [by_key[key] for key in cell.made_from]
+
+
+def _shown(need: Recipe) -> Recipe:
+    """Return the evaluation whose metrics these are; anything else is shown itself."""
+    return need.needs.get("evaluation", need)
 
 
 def digests_of(reports: Reports, recipe: Recipe) -> Iterator[tuple[str, str]]:

@@ -33,6 +33,7 @@ MAKE = {"make": "recompose.tables.artifacts:write_artifact", "read": "recompose.
 MAKE_PAGE = {"make": "recompose.commands.report:write_page", "audit": "recompose.audit.audit:audit"}
 SITE = ROOT / "site"  # the page's template, style and script
 PUBLISHED = "reports"  # in the folder of a content: what is copied
+READ = ("evaluations", "data")  # kinds whose files metrics, tables and figures are made from
 SCORES = "/scores"  # the end of the role of an evaluation itself
 
 
@@ -124,7 +125,14 @@ class Reports:
         return Made.read(self.work.store.folder(recipe) / PUBLISHED).builds == builds_of(self.work, closure([recipe]))
 
     def discard_outdated(self, recipe: Recipe) -> None:
-        """Discard what was made from other content than there is now, with metrics, or tells of other builds."""
+        """Discard what was made from other content than there is now, with metrics, or tells of other builds.
+
+        Raises:
+            DamagedError: something that it needs is missing or was changed.
+        """
+        for need in {each.key: each for of in recipe.needs.values() for each in (of, *of.needs.values())}.values():
+            if need.kind in READ:
+                self.work.store.verify(need, keeps=True)
         discard_outdated(self.work, [*(need for need in recipe.needs.values() if need.kind == "metrics"), recipe])
         if self.work.store.is_complete(recipe) and not self._tells_builds(recipe):
             self.work.store.discard(recipe.key)
@@ -132,7 +140,8 @@ class Reports:
     def _is_current(self, recipe: Recipe) -> bool:
         if recipe.key not in self._current:
             own = state(self.work.store, recipe).word == CURRENT
-            self._current[recipe.key] = own and all(map(self._is_current, recipe.needs.values()))
+            needs = recipe.needs.values() if recipe.kind in FOLLOWING else ()
+            self._current[recipe.key] = own and all(map(self._is_current, needs))
         return self._current[recipe.key]
 
     def _is_copied(self, recipe: Recipe) -> bool:
