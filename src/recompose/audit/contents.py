@@ -158,12 +158,11 @@ class Contents:
         run = recipe.needs.get("run")
         is_absent = run is not None and not self.reports.work.store.is_complete(run)
         self.numbers[key] = own | {name: value for name, value in (told or {}).items() if is_absent and is_cost(name)}
-        if told is not None and self.reports.is_planned(recipe):
-            own, told = ({name: v for name, v in of.items() if not is_cost(name)} for of in (own, told))
-            if names := sorted(name for name in own.keys() | told.keys() if own.get(name) != told.get(name)):
-                place = f"{self.reports.work.reports_place}/{PROVENANCE}: metrics of {key}"
-                why = f"has {names[0]} {told.get(names[0], 'nothing')}; its scores give {own.get(names[0], 'nothing')}"
-                yield Finding.of(CHANGED, place, why, key)
+        compared = told if told and self.reports.is_planned(recipe) else {}
+        if names := sorted(name for name in compared if own.get(name) != compared[name] and not is_cost(name)):
+            place = f"{self.reports.work.reports_place}/{PROVENANCE}: metrics of {key}"
+            why = f"has {names[0]} {compared[names[0]]}; its scores give {own.get(names[0], 'nothing')}"
+            yield Finding.of(CHANGED, place, why, key)
 
     @cached_property
     def uncommitted(self) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def write_page(reports: Reports, published: Published, audited: Audit, folder: P
     page = page_of(reports, published, audited)
     texts = {PAGE: page, **index_texts(StoredResults(reports.work))}
     digests = {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
-    texts[PROVENANCE] = published.provenance(reports.page, digests).text
+    texts[PROVENANCE] = published.provenance(reports.work.papers, reports.page, digests).text
     for name, text in texts.items():
         write_text(folder / PUBLISHED / name, text)
     Made.of(published.made, published.values, folder / PUBLISHED / PROVENANCE).write(folder / PUBLISHED)

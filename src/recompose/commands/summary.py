@@ -47,10 +47,10 @@ def show_summary(reports: Reports, published: Published, audited: Audit) -> None
 def _commit_line(work: Workspace) -> Iterator[str]:
     """Yield how the numbers differ from those of the last commit, where git has one with such reports."""
     with suppress(DiffError):
-        comparison = compare(work.reports, work.papers, "HEAD")
-        if counts_of(comparison.cells).keys() - {MISSING_THEN}:
-            likeness = "the same numbers as" if comparison.is_same else "other numbers than"
-            yield f"commit: {likeness} in the last commit: {sentence(comparison.cells)}"
+        cells = compare(work.reports, work.papers, "HEAD")
+        if counts_of(cells).keys() - {MISSING_THEN}:
+            likeness = "the same numbers as" if all(cell.is_same for cell in cells) else "other numbers than"
+            yield f"commit: {likeness} in the last commit: {sentence(cells)}"
 
 
 def _contents(published: Published) -> str:

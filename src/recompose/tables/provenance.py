@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_serializer, model_validator
 from pydantic_core import from_json
 
 from recompose.digest import digest, sha256_file, short
@@ -26,6 +26,7 @@ PROVENANCE, MADE = "provenance.json", "made.json"
 COST = "cost/"  # the prefix of the names of metrics of cost
 # of a file that anybody wrote; a ValidationError is a ValueError
 WRONG = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+ENVIRONMENT = ("host", "device", "instruction_set", "libraries", "system", "python", "packages")  # parts of a build
 Values = Mapping[str, Mapping[str, float]]  # the metrics of evaluations, by key
 
 
@@ -56,10 +57,33 @@ class MetricsByEvaluation(LenientModel):
 
 
 class ArtifactCells(LenientModel):
-    """The measured cells of a table or figure, and the key of its recipe."""
+    """The measured cells of a table or figure, and the key of its recipe.
+
+    In the file, a cell says what it rests on by places in ``keys``: many cells share hundreds of keys.
+    """
 
     recipe: str
     cells: list[Cell]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_keys(cls, entry: Any) -> Any:
+        if isinstance(entry, dict) and "keys" in entry:
+            keys, cells = entry["keys"], []
+            for cell in entry["cells"]:
+                places = cell.get("made_from", [])
+                cells.append(cell | {"made_from": [keys[place] for place in places if place >= 0]})
+            return {"recipe": entry["recipe"], "cells": cells}
+        return entry
+
+    @property
+    def text(self) -> str:
+        """Its text in the file."""
+        keys = list(dict.fromkeys(key for cell in self.cells for key in cell.made_from))
+        places = {key: place for place, key in enumerate(keys)}
+        cells = (cell.plain() | {"made_from": [places[key] for key in cell.made_from]} for cell in self.cells)
+        lines = ",\n".join(map(_line, cells))
+        return f'{{"recipe": {_line(self.recipe)}, "keys": {_line(keys)}, "cells": [\n{lines}\n]}}'
 
 
 class Provenance(LenientModel):
@@ -169,7 +193,7 @@ class Provenance(LenientModel):
             f'{{"metrics": {_line(group.metrics)}, "evaluations": {_rows(group.evaluations)}}}'
             for group in self.metrics
         )
-        artifacts = {name: _artifact_text(entry) for name, entry in sorted(self.artifacts.items())}
+        artifacts = {name: entry.text for name, entry in sorted(self.artifacts.items())}
         recipes = {key: recipe.model_dump(exclude_defaults=True) for key, recipe in self.described.items()}
         parts = {
             "codes": _rows({name: code.plain() for name, code in self.codes.items()}),
@@ -188,11 +212,6 @@ def _groups(values: Values) -> list[Document]:
         shown = {name: value for name, value in metrics.items() if isfinite(value) and not name.startswith(COST)}
         groups.setdefault(tuple(shown), {})[key] = [*shown.values()]
     return [{"metrics": [*names], "evaluations": evaluations} for names, evaluations in groups.items()]
-
-
-def _artifact_text(entry: ArtifactCells) -> str:
-    cells = ",\n".join(_line(cell.plain()) for cell in entry.cells)
-    return f'{{"recipe": {_line(entry.recipe)}, "cells": [\n{cells}\n]}}'
 
 
 def _line(value: Any) -> str:
@@ -214,6 +233,32 @@ class Made(LenientModel):
     costs: dict[str, dict[str, Number]] = Field(default={})  # evaluation -> its metrics of cost
     provenance: str = ""  # the SHA-256 of provenance.json
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_environments(cls, document: Any) -> Any:
+        """Give each build the environment that it names; many share one."""
+        if not (isinstance(document, dict) and "environments" in document):
+            return document
+        builds = {
+            key: document["environments"][build["environment"]]
+            | {name: value for name, value in build.items() if name != "environment"}
+            for key, build in document["results"].items()
+        }
+        return {name: part for name, part in document.items() if name != "environments"} | {"results": builds}
+
+    @model_serializer
+    def _document(self) -> Document:
+        """Return what the file holds."""
+        environments, builds = dict[str, Document](), dict[str, Document]()
+        for key, build in self.builds.items():
+            plain = build.plain()
+            shared = {name: plain.pop(name) for name in ENVIRONMENT if name in plain}
+            name = short(digest(shared))
+            environments[name] = shared
+            builds[key] = plain | {"environment": name}
+        parts = {"environments": environments, "results": builds, "costs": self.costs}
+        return parts | {"provenance": self.provenance}
+
     @classmethod
     def of(cls, builds: Mapping[str, Build], values: Values, provenance: Path) -> Self:
         """Return what is written of builds, of all metrics, and of the file of provenance."""
@@ -233,4 +278,4 @@ class Made(LenientModel):
 
     def write(self, reports: Path) -> None:
         """Write the file into a folder of reports."""
-        write_json(reports / MADE, self.plain())
+        write_json(reports / MADE, self.model_dump())

@@ -89,10 +89,19 @@ class Published:
                 files |= dict(digests_of(reports, recipe))
         return Published(artifacts, cells, self.made, self.values, files, self.page, self.fault)
 
-    def provenance(self, page: Recipe, files: dict[str, str]) -> Provenance:
-        """Return what provenance.json has of this, given the recipe of the page and the digests of its files."""
+    def provenance(self, papers: Iterable[Paper], page: Recipe, files: dict[str, str]) -> Provenance:
+        """Return what provenance.json has of this, with the metrics that some cell needs.
+
+        Args:
+            papers: of the reports.
+            page: the recipe of the page.
+            files: the digests of the files of the page.
+        """
         artifacts = {name: ArtifactCells(recipe=of.key, cells=self.cells[name]) for name, of in self.artifacts.items()}
-        return Provenance.of([*self.recipes.values(), page], self.values, artifacts, self.files | files)
+        names = {cell.metric for cells in self.cells.values() for cell in cells}
+        names |= {metric for paper in papers for name in paper.artifacts for metric in paper.metrics_of(name)}
+        shown = {key: {m: v for m, v in of.items() if m in names} for key, of in self.values.items()}
+        return Provenance.of([*self.recipes.values(), page], shown, artifacts, self.files | files)
 
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
