@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from recompose.commands.report import make_page
 from recompose.tables.artifacts import make_artifacts
 from recompose.tables.reports import Reports
 from recompose.workspace import Workspace
@@ -112,3 +113,30 @@ def test_a_table_of_costs_alone_needs_them(tmp_path: Path) -> None:
     costs = {name: {kind for role, kind in of.items() if role.endswith("/costs")} for name, of in needs.items()}
     assert costs["duplex/table-10"] == {"runs", "evaluations"}
     assert costs["msci/table-2"] == set()
+
+
+@pytest.mark.parametrize("spoil", ["edited", "gone"])
+def test_a_copy_that_is_absent_or_changed_is_copied_again_and_nothing_is_made(root: Path, spoil: str) -> None:
+    table, page = (root / "reports/smoke" / name for name in ("msci/table-2.csv", "index.html"))
+    before, reports = {path: path.read_bytes() for path in (table, page)}, Reports(Workspace(root))
+    for path in before:
+        path.unlink() if spoil == "gone" else path.write_text("x")
+    due = {name for name, recipe in reports.artifacts.items() if reports.is_due(recipe)}
+    assert due == {"msci/table-2"} and reports.is_due(reports.page)
+    stored = {path: path.stat().st_mtime_ns for path in root.glob("results/*/*/record.json")}
+    make_artifacts(reports, due)
+    make_page(reports)
+    assert {path: path.read_bytes() for path in before} == before
+    assert {path: path.stat().st_mtime_ns for path in root.glob("results/*/*/record.json")} == stored
+
+
+@pytest.mark.parametrize("kind", ["metrics", "artifacts", "page"])
+def test_what_follows_from_evaluations_is_made_anew_where_it_was_changed(root: Path, kind: str) -> None:
+    before = everything(root / "reports/smoke")
+    for path in root.glob(f"results/{kind}/*/**/*.*"):
+        if path.name not in ("record.json", "log.txt", ".seen.json"):
+            path.write_bytes(b"x")
+    assert {place.split("/")[1] for _, place, _ in findings(audited(root))} == {kind} or kind == "page"
+    remake_reports(root)
+    assert everything(root / "reports/smoke") == before
+    assert findings(audited(root)) == []

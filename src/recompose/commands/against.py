@@ -21,7 +21,7 @@ from recompose.parts.cells import Cell
 from recompose.programs import git
 from recompose.recipes.records import LenientModel
 from recompose.tables.provenance import COST as COST_PREFIX
-from recompose.tables.provenance import PROVENANCE
+from recompose.tables.provenance import PROVENANCE, ArtifactCells
 from recompose.workspace import Workspace
 
 WORDS = "identical", "a cost", "different", "missing then", "missing now"
@@ -30,9 +30,10 @@ VERDICT, MOST = "verdict", 20  # differing numbers that are named
 Place = tuple[str, str]  # row and benchmark of a claim
 
 
-class _ArtifactCells(LenientModel):
+class _ArtifactCells(ArtifactCells):
     """The measured cells of an artifact; the rest of its provenance may be of another version of the code."""
 
+    recipe: str = ""
     cells: list[Cell] = Field(default=[])
 
 

@@ -16,7 +16,7 @@ from recompose.papers.declaration import Paper
 from recompose.phases import TRAINED
 from recompose.progress import Progress, read_progress
 from recompose.recipes.plan import Plan, Recipe, closure
-from recompose.recipes.records import LOG
+from recompose.recipes.records import LOG, remedy
 from recompose.recipes.state import CHANGED, CURRENT, MISSING, OUTDATED, state
 from recompose.recipes.store import ERROR
 from recompose.tables.reports import Reports
@@ -109,7 +109,8 @@ def store_item(work: Workspace, recipe: Recipe) -> StoreItem:
     except FileNotFoundError:  # it is being discarded
         return item(MISSING)
     if found.word != MISSING:
-        return item(found.word, wrong=found.why)
+        faults = (f"results/{recipe.key}/{name} {fault}: {remedy(recipe.key)}" for name, fault in found.faults.items())
+        return item(found.word, wrong=tuple(faults) or found.why)
     with suppress(OSError):
         error = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
         return item("failed", wrong=tuple(error.rstrip().splitlines()[-ERROR_LINES:]))

@@ -73,7 +73,7 @@ class ArtifactCells(LenientModel):
             for cell in entry["cells"]:
                 places = cell.get("made_from", [])
                 cells.append(cell | {"made_from": [keys[place] for place in places if place >= 0]})
-            return {"recipe": entry["recipe"], "cells": cells}
+            return {name: part for name, part in entry.items() if name != "keys"} | {"cells": cells}
         return entry
 
     @property
