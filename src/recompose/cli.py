@@ -286,7 +286,7 @@ def release(
         ),
     ] = None,
 ) -> None:
-    """Write the reports with their scores, lock files and checksums as one archive. `recompose audit --release` checks
+    """Write the reports with their scores and lock files as one archive. `recompose audit --release` checks
     it anywhere.
     """
     from recompose.commands.release import write_release

@@ -110,9 +110,9 @@ def discard_outdated(work: Workspace, recipes: Iterable[Recipe]) -> None:
     follows from evaluations, which takes moments, also what was changed.
     """
     for recipe in recipes:
-        found = state(work.store, recipe)
-        if found.word == OUTDATED or (found.word == CHANGED and recipe.kind in FOLLOWING):
-            say(f"{recipe.key} {found.why[0]}: it is made anew")
+        state_now = state(work.store, recipe)
+        if state_now.word == OUTDATED or (state_now.word == CHANGED and recipe.kind in FOLLOWING):
+            say(f"{recipe.key} {state_now.why[0]}: it is made anew")
             work.store.discard(recipe.key)
 
 
@@ -229,10 +229,10 @@ def _announce(work: Workspace, recipe: Recipe, *, is_missing: bool) -> None:
 def _measure(work: Workspace, evaluation: Recipe) -> None:
     """Make the metrics of an evaluation, and say the first of them."""
     track = track_of(work, evaluation)
-    own, *_ = recipes = track.metrics_of(evaluation)
+    first, *_ = recipes = track.metrics_of(evaluation)
     discard_outdated(work, recipes)
     _make_all(work, recipes, again=False)
-    values: dict[str, float] = read_json(work.store.file(own, METRICS))
+    values: dict[str, float] = read_json(work.store.file(first, METRICS))
     if (value := values.get(track.headline)) is not None:
         metric = track.metric(track.headline)
         say(f"{evaluation.name}: {track.headline} {metric.factor * value:.{metric.digits}f} {metric.unit}")

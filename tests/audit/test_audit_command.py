@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,14 @@ from typer.testing import CliRunner
 from recompose.audit.audit import audit_document
 from recompose.audit.findings import Audit, Finding
 from recompose.commands.audit import show_findings
+from recompose.commands.release import write_release
 from recompose.main import app
 from recompose.parts.cells import Cell
 from recompose.recipes.plan import Recipe
 from recompose.recipes.state import State
 from recompose.tables.provenance import MADE, Made
 from recompose.tables.published import Published
+from recompose.workspace import Workspace
 from tests.audit.worlds import MADE_FROM_EVALUATIONS, SHOWN, first_of, key_of
 from tests.conftest import Project
 
@@ -110,6 +113,28 @@ def test_hostile_names_are_shown_as_they_are_and_break_nothing(name: str, tmp_pa
     ]
     assert lines[6].split() == [*plain.split(), "1"]
     assert json.loads(json.dumps(audit_document(found, published)))["findings"][0]["place"] == f"results/{name}"
+
+
+@pytest.mark.parametrize("name", ["", "reports/smoke/msci/table-2.md", "results/{key}/scores.safetensors"])
+def test_a_release_is_audited_as_a_project_is(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    archive, place = tmp_path / "small.tar.gz", name.format(key=key_of(first_of(root)))
+    write_release(Workspace(root), Workspace(root).papers, archive)
+    with tarfile.open(archive) as file:
+        file.extractall(tmp_path / "unpacked", filter="data")
+    if name:
+        path = tmp_path / "unpacked/small" / place
+        path.write_bytes(path.read_bytes()[::-1])
+    with tarfile.open(archive, "w:gz") as file:
+        file.add(tmp_path / "unpacked/small", "small")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECOMPOSE_PROFILE", "smoke")  # which the audit sets
+    done = CliRunner().invoke(app, ["audit", "--release", str(archive), "--json"])
+    document = json.loads(done.stdout)
+    assert done.exit_code == (1 if name else 0), document["findings"]
+    assert {finding["place"] for finding in document["findings"]} == ({place} if name else set())
+    assert document["recomputed"] == (1 if "scores" in name else 2)
 
 
 def test_an_edited_table_fails_its_paper_alone_and_git_diff_comes_first(

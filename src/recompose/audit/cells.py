@@ -59,12 +59,17 @@ class ArtifactCheck:
             shared = shared.worsened(finding.state, finding.text) if is_about_file else shared
             for key in finding.cells:
                 of_cells.setdefault(key, []).append(finding)
-        own = State(OUTDATED, tuple(why)) if (why := self._own_changes) else State()
-        stored = self.contents.stored(self._told.key)
-        own = own.worsened(OUTDATED, *stored.why) if stored.word == OUTDATED else own
+        outdated = State(OUTDATED, tuple(why)) if (why := self._own_changes) else State()
+        content = self.contents.stored(self._told.key)
+        outdated = outdated.worsened(OUTDATED, *content.why) if content.word == OUTDATED else outdated
         return {
             key: worst(
-                [shared, own, *self._behind(cell), *(State(each.state, (each.text,)) for each in of_cells.get(key, ()))]
+                [
+                    shared,
+                    outdated,
+                    *self._behind(cell),
+                    *(State(each.state, (each.text,)) for each in of_cells.get(key, ())),
+                ]
             )
             for key, cell in self._cells.items()
         }
@@ -111,8 +116,8 @@ class ArtifactCheck:
             yield _told_at(recipe.key, contents.state_of(recipe.key))
         for need in (self._told.needs if self._told else {}).values():
             if need.kind in FOLLOWING and need.needs["evaluation"].key in keys:
-                found = contents.state_of(need.key)
-                yield _told_at(need.key, found) if found.word != UNCHECKED else State()
+                measured = contents.state_of(need.key)
+                yield _told_at(need.key, measured) if measured.word != UNCHECKED else State()
         then, now = (self._roles(cell, recipe) for recipe in (self._told, self._planned))
         if gone := sorted(then - now):
             yield State(OUTDATED, (f"{gone[0]} is no longer planned",))
@@ -246,11 +251,11 @@ class ArtifactCheck:
         return StoredResults(self.contents.reports.work, self.contents.numbers)
 
 
-def _told_at(key: str, found: State) -> State:
+def _told_at(key: str, state: State) -> State:
     """Return a state whose reasons name the content that has it."""
-    if found.word in (CURRENT, OUTDATED):
-        return found
-    return State(found.word, tuple(f"results/{key} {why}" for why in found.why))
+    if state.word in (CURRENT, OUTDATED):
+        return state
+    return State(state.word, tuple(f"results/{key} {why}" for why in state.why))
 
 
 def cells_in(text: str) -> dict[Key, Texts]:

@@ -48,18 +48,18 @@ class Contents:
 
     def _find(self, key: str) -> StoredState:
         store, recipe = self.reports.work.store, self.published.recipes[key]
-        found = state(store, recipe, is_told=True, reading=self.reading)
+        stored = state(store, recipe, is_told=True, reading=self.reading)
         with suppress(DamagedError):
-            if found.word != UNCHECKED:
+            if stored.word != UNCHECKED:
                 record, told = store.record(recipe), self.published.made.get(key)
                 self.files += len(record.files)
-                if told and told.files and found.word != CHANGED:
+                if told and told.files and stored.word != CHANGED:
                     if told.started == record.made.started and told != record.build:
                         fault = f"differs from its entry in {self.reports.work.reports_place}/{MADE}"
                         return StoredState(CHANGED, (f"{RECORD} {fault}",), {RECORD: fault})
                     if told.content != record.content:
                         return StoredState(OUTDATED, ("was made again after the reports, with another result",))
-        return found
+        return stored
 
     def is_sound(self, key: str) -> bool:
         """Return whether a content is here as it was made; its needs may be absent."""
@@ -67,20 +67,20 @@ class Contents:
 
     def state_of(self, key: str) -> State:
         """Return the state of a content, also by what is planned now."""
-        found: State = self.stored(key)
-        return found.worsened(OUTDATED, *why) if (why := self.outdated.get(key)) else found
+        stored: State = self.stored(key)
+        return stored.worsened(OUTDATED, *why) if (why := self.outdated.get(key)) else stored
 
     @cached_property
     def outdated(self) -> dict[str, list[str]]:
         """What is behind the artifacts and no longer planned, with the differences to what is planned in its role."""
-        found: dict[str, list[str]] = {}
+        differences: dict[str, list[str]] = {}
         for name, recipe in self.published.artifacts.items():
             now = self.reports.planned(name)
             for role, need in recipe.needs.items():
                 for each in {need.key: need, (of := need.needs.get("evaluation", need)).key: of}.values():
-                    if each.key not in found and not self.reports.is_planned(each):
-                        found[each.key] = changes(need, now.needs.get(role) if now else None)
-        return found
+                    if each.key not in differences and not self.reports.is_planned(each):
+                        differences[each.key] = changes(need, now.needs.get(role) if now else None)
+        return differences
 
     def check(self, *, quick: bool) -> Iterator[Finding]:
         """Yield what speaks against contents, and compute the numbers of all sound evaluations."""
@@ -91,18 +91,18 @@ class Contents:
         yield from self.measure(self.published.recipes, quick=quick)
 
     def _faults(self, key: str, recipe: Recipe) -> Iterator[Finding]:
-        found, place = self.stored(key), f"results/{key}"
+        stored, place = self.stored(key), f"results/{key}"
         is_made_again = recipe.kind in FOLLOWING
-        if found.word == CHANGED:
+        if stored.word == CHANGED:
             cure = "" if is_made_again else remedy(key)
-            if found.faults.get(RECORD, "").startswith("differs"):
+            if stored.faults.get(RECORD, "").startswith("differs"):
                 cure = f"put back the edited one; `git diff -- {self.reports.work.reports_place}/{MADE}` may tell"
-            for file, fault in found.faults.items():
+            for file, fault in stored.faults.items():
                 yield Finding.of(CHANGED, f"{place}/{file}", fault, key, remedy=cure)
-        elif found.word == OUTDATED:
-            yield Finding.of(OUTDATED, place, "; ".join(found.why), key, remedy="" if is_made_again else REBUILD)
-        elif found.word == UNCHECKED and not is_made_again:  # what follows from evaluations is computed again
-            yield Finding.of(UNCHECKED, place, found.why[0], key, remedy=ABSENT)
+        elif stored.word == OUTDATED:
+            yield Finding.of(OUTDATED, place, "; ".join(stored.why), key, remedy="" if is_made_again else REBUILD)
+        elif stored.word == UNCHECKED and not is_made_again:  # what follows from evaluations is computed again
+            yield Finding.of(UNCHECKED, place, stored.why[0], key, remedy=ABSENT)
 
     def _check_raw(self, key: str, recipe: Recipe) -> Iterator[Finding]:
         """Compare raw files with their digests at the time of indexing."""
@@ -149,7 +149,7 @@ class Contents:
             yield Finding.of(UNCHECKED, f"results/{key}", f"was not measured: it needs {invalid[0]}", key)
             return
         try:
-            own = dict(results.metrics(recipe)) if quick else results.computed(recipe) | results.costs(recipe)
+            measured = dict(results.metrics(recipe)) if quick else results.computed(recipe) | results.costs(recipe)
         except Exception as error:  # scores may be forged, or newer code may need what they lack
             why = f"has scores that cannot be read: {type(error).__name__}: {error}"
             yield Finding.of(CHANGED, f"results/{key}", why, key, remedy=remedy(key))
@@ -157,11 +157,13 @@ class Contents:
         told = self.published.values.get(key)
         run = recipe.needs.get("run")
         is_absent = run is not None and not self.reports.work.store.is_complete(run)
-        self.numbers[key] = own | {name: value for name, value in (told or {}).items() if is_absent and is_cost(name)}
+        costs = {name: value for name, value in (told or {}).items() if is_absent and is_cost(name)}
+        self.numbers[key] = measured | costs
         compared = told if told and self.reports.is_planned(recipe) else {}
-        if names := sorted(name for name in compared if own.get(name) != compared[name] and not is_cost(name)):
+        differing = (name for name, value in compared.items() if measured.get(name) != value and not is_cost(name))
+        if names := sorted(differing):
             place = f"{self.reports.work.reports_place}/{PROVENANCE}: metrics of {key}"
-            why = f"has {names[0]} {compared[names[0]]}; its scores give {own.get(names[0], 'nothing')}"
+            why = f"has {names[0]} {compared[names[0]]}; its scores give {measured.get(names[0], 'nothing')}"
             yield Finding.of(CHANGED, place, why, key)
 
     @cached_property

@@ -40,16 +40,15 @@ def show_audit(work: Workspace, papers: list[Paper], *, full: bool, as_json: boo
 
 
 def show_release_audit(archive: Path, *, full: bool, as_json: bool) -> int:
-    """Check the files of a release, and audit it with the parameters that it holds; return the exit code.
+    """Audit a release with the parameters that it holds; return the exit code.
 
     No code in it runs: of plugins, those that are installed are used.
     """
-    with open_release(archive) as opened:
-        maker = f"{opened.release.program}, commit {opened.release.commit}"
-        say(f"{opened.files} files match their SHA-256; made by {maker}")
+    with open_release(archive) as (root, release):
+        say(f"made by {release.program}, commit {release.commit}")
         say("a release holds scores; it does not hold the runs, features and images behind them")
-        os.environ[PROFILE] = opened.release.profile
-        work = Workspace(opened.root, is_trusted=False)
+        os.environ[PROFILE] = release.profile
+        work = Workspace(root, is_trusted=False)
         published, audited = audit_reports(work, work.papers)
         # an archive has no remote, and nothing is made or restored in it
         audited = replace(audited, everything=[replace(finding, remedy="") for finding in audited.everything])

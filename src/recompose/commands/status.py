@@ -105,12 +105,12 @@ def store_item(work: Workspace, recipe: Recipe) -> StoreItem:
     if not store.is_complete(recipe) and store.is_being_made(recipe):
         return item("running", read_progress(folder))
     try:
-        found = state(store, recipe)  # now it would be complete, had it been finished meanwhile
+        stored = state(store, recipe)  # now it would be complete, had it been finished meanwhile
     except FileNotFoundError:  # it is being discarded
         return item(MISSING)
-    if found.word != MISSING:
-        faults = (f"results/{recipe.key}/{name} {fault}: {remedy(recipe.key)}" for name, fault in found.faults.items())
-        return item(found.word, wrong=tuple(faults) or found.why)
+    if stored.word != MISSING:
+        faults = (f"results/{recipe.key}/{name} {fault}: {remedy(recipe.key)}" for name, fault in stored.faults.items())
+        return item(stored.word, wrong=tuple(faults) or stored.why)
     with suppress(OSError):
         error = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
         return item("failed", wrong=tuple(error.rstrip().splitlines()[-ERROR_LINES:]))

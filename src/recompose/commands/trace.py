@@ -133,7 +133,7 @@ def show_trace(
 
 def traced(artifact: Artifact, cell: Cell, most: int) -> tuple[Facts, Document]:
     """Return what is behind a measured cell, as facts of which each names at most so many, and as plain values."""
-    work, published, found = artifact.reports.work, artifact.published, artifact.state(cell)
+    work, published, state = artifact.reports.work, artifact.published, artifact.state(cell)
     behind = {recipe.key: recipe for recipe in published.behind(cell.made_from)}
     made = {key: published.made[key] for key in behind if key in published.made} | builds_of(work, behind.values())
     beside = [peer for peer in artifact.cells if (peer.row, peer.benchmark) == (cell.row, cell.benchmark)]
@@ -141,7 +141,7 @@ def traced(artifact: Artifact, cell: Cell, most: int) -> tuple[Facts, Document]:
     absent = [key for key, recipe in behind.items() if not work.store.is_complete(recipe)]
 
     def facts() -> Facts:
-        yield from _state_facts(found, absent, len(behind), most)
+        yield from _state_facts(state, absent, len(behind), most)
         yield from _value_facts(cell, behind, is_claim=evidence is not None, most=most)
         views = [peer for peer in beside if peer.column == cell.column and peer.view != cell.view]
         yield "other views", ", ".join(f"{peer.view} {peer.text}" for peer in views)
@@ -159,7 +159,7 @@ def traced(artifact: Artifact, cell: Cell, most: int) -> tuple[Facts, Document]:
     recipes = {key: recipe.plain() for key, recipe in behind.items()}
     return facts(), {
         "cell": cell,
-        "state": {"word": found.word, "why": found.why},
+        "state": {"word": state.word, "why": state.why},
         "recipes": recipes,
         "made": made,
         "evidence": evidence,
@@ -167,10 +167,10 @@ def traced(artifact: Artifact, cell: Cell, most: int) -> tuple[Facts, Document]:
     }
 
 
-def _state_facts(found: State, absent: list[str], count: int, most: int) -> Facts:
-    yield "state", found.word
-    reasons = list(found.why)
-    if found.word == UNCHECKED and absent:
+def _state_facts(state: State, absent: list[str], count: int, most: int) -> Facts:
+    yield "state", state.word
+    reasons = list(state.why)
+    if state.word == UNCHECKED and absent:
         others = [why for why in reasons if not any(key in why for key in absent)]
         reasons = [f"{len(absent)} of {count} results behind it are not on this disk", *others]
     yield from (("state", why) for why in first(reasons, most))

@@ -126,7 +126,7 @@ def _value(settings: Mapping[str, object], name: str) -> object:
 
 def worst(states: Iterable[State]) -> State:
     """Return the worst of some states with all of its reasons; current without any."""
-    found = State()
+    combined = State()
     for each in states:
-        found = found.worsened(each.word, *each.why) if each.word != CURRENT else found
-    return found
+        combined = combined.worsened(each.word, *each.why) if each.word != CURRENT else combined
+    return combined

@@ -131,12 +131,12 @@ class Site:
             return []
         about = {"kind": kind, "title": title_of(name), "paper": paper.name, "artifact": artifact}
         for cell in self.published.cells[artifact]:
-            found = self.audit.cells.get(artifact, {}).get(cell.key, State(UNCHECKED))
+            state = self.audit.cells.get(artifact, {}).get(cell.key, State(UNCHECKED))
             digits = self.tracks[paper.track].description_of(cell.metric).digits if cell.values else 0
             values = [number_text(value, digits) for value in cell.values]
             pressed = {part: getattr(cell, part) for part in SHOWN} | {"values": values} | about
-            pressed |= {"state": found.word, "why": list(found.why)}
-            measured.append(Shown(cell, found.word, pressed, len(self._pressed)))
+            pressed |= {"state": state.word, "why": list(state.why)}
+            measured.append(Shown(cell, state.word, pressed, len(self._pressed)))
             self._pressed.append(pressed)
         return measured
 

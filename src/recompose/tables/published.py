@@ -114,11 +114,11 @@ class Published:
 
     def evaluations(self, artifact: str, name: str, benchmark: str) -> dict[str, str]:
         """Return the keys of a method's or variant's evaluations behind an artifact, by seed."""
-        found: dict[str, str] = {}
+        by_seed: dict[str, str] = {}
         for role, need in self.artifacts[artifact].needs.items():
             if role.startswith(f"{name}/{benchmark}/") and need.kind != "runs":
-                found[role.split("/")[2]] = _shown(need).key
-        return found
+                by_seed[role.split("/")[2]] = _shown(need).key
+        return by_seed
 
     def is_synthetic(self, paper: Paper, benchmark: str) -> bool:
         """Whether the data of a benchmark is generated, as the artifacts of a paper tell."""

@@ -139,9 +139,9 @@ class Reports:
 
     def _is_current(self, recipe: Recipe) -> bool:
         if recipe.key not in self._current:
-            own = state(self.work.store, recipe).word == CURRENT
+            is_made = state(self.work.store, recipe).word == CURRENT
             needs = recipe.needs.values() if recipe.kind in FOLLOWING else ()
-            self._current[recipe.key] = own and all(map(self._is_current, needs))
+            self._current[recipe.key] = is_made and all(map(self._is_current, needs))
         return self._current[recipe.key]
 
     def _is_copied(self, recipe: Recipe) -> bool:
@@ -195,8 +195,8 @@ def _inputs(track: Track, paper: Paper, name: str, plan: Plan) -> Iterator[tuple
             if kind == "settings" or kind not in KINDS:
                 yield f"{role}{SCORES}", evaluation
             if kind != "settings":
-                own, *added = track.metrics_of(evaluation, paper.metrics_of(name))
-                yield role, own
+                first, *added = track.metrics_of(evaluation, paper.metrics_of(name))
+                yield role, first
                 yield from ((f"{role}/{recipe.document['metric']}", recipe) for recipe in added)
             if any(metric.startswith(COST) for metric in paper.metrics_of(name)):
                 measured = {"": evaluation, "/run": evaluation.needs.get("run")}

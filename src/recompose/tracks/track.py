@@ -155,20 +155,20 @@ class Track:
         """
         if evaluation.digest not in self._metrics:
             self._metrics[evaluation.digest] = self._recipes_of_metrics(evaluation)
-        own, added = self._metrics[evaluation.digest]
-        return [own, *(recipe for name, recipe in added.items() if names is None or name in names)]
+        basic, added = self._metrics[evaluation.digest]
+        return [basic, *(recipe for name, recipe in added.items() if names is None or name in names)]
 
     def _recipes_of_metrics(self, evaluation: Recipe) -> tuple[Recipe, dict[str, Recipe]]:
         read = {role: need for role, need in evaluation.needs.items() if need.kind == "data"} | {EVALUATION: evaluation}
         about: dict[str, Any] = {"track": self.name, "labels": evaluation.labels}
         made_by, code = self._measured_by[""]
-        own = Recipe("metrics", evaluation.name, {}, read, code, made_by=made_by, **about)
+        basic = Recipe("metrics", evaluation.name, {}, read, code, made_by=made_by, **about)
         added: dict[str, Recipe] = {}
         for name in self.plugin_metrics:
             made_by, code = self._measured_by[name]
-            title, needs = f"{name} of {evaluation.name}", read | {OWN: own}
+            title, needs = f"{name} of {evaluation.name}", read | {OWN: basic}
             added[name] = Recipe("metrics", title, {"metric": name}, needs, code, made_by=made_by, **about)
-        return own, added
+        return basic, added
 
     @cached_property
     def _measured_by(self) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
