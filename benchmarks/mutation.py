@@ -38,7 +38,10 @@ ROOMS = {  # room -> its files and folders of sources -> their tests
         "tracks/vlc/suites/ranks.py": ("tracks/vlc/suites/test_accuracy.py",),
         "tracks/vlc/attribution/faithfulness.py": ("tracks/vlc/attribution/test_store.py",),
     },
-    "losses": {"tracks/vlc/losses.py": ("tracks/vlc/test_losses.py",)},
+    "losses": {
+        "tracks/vlc/losses.py": ("tracks/vlc/test_losses.py",),
+        "tracks/vlc/methods/fsc_clip.py": ("tracks/vlc/test_losses.py",),
+    },
     "methods": {f"tracks/{track}/methods": (f"tracks/{track}/methods",) for track in ("czsl", "gzsl", "vlc")},
     "recipes": {
         "recipes/store.py": ("test_store.py",),

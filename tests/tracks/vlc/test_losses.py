@@ -16,7 +16,10 @@ from torch.nn.functional import cosine_similarity
 
 from recompose.errors import ArgumentError
 from recompose.tracks.vlc import losses
-from recompose.tracks.vlc.losses import Missing, Target, Weights
+from recompose.tracks.vlc.losses import Missing
+from recompose.tracks.vlc.methods import clip_cae, fsc_clip, negclip
+from recompose.tracks.vlc.methods.fsc_clip import Weights
+from recompose.tracks.vlc.methods.negclip import Target
 from tests.errors import raises
 from tests.precision import assert_close
 from tests.tracks.loops import Rows, assert_value_and_gradients, cosine, dot, normal, softmax
@@ -120,7 +123,7 @@ def test_the_loss_of_hard_negatives_and_its_gradients_are_the_loop_s(
 ) -> None:
     mask = torch.tensor(valid)
     assert_value_and_gradients(
-        lambda *features: losses.hard_negative_loss(*features[:3], mask, features[3], gamma, beta, missing=missing),
+        lambda *features: fsc_clip.hard_negative_loss(*features[:3], mask, features[3], gamma, beta, missing=missing),
         lambda *rows: hard_negatives_by_loop(*rows, valid, gamma, beta, missing),
         [normal(seed, len(valid), 3), normal(seed + 1, len(valid), 3), normal(seed + 2, int(mask.sum()), 3), SCALE],
     )
@@ -135,11 +138,11 @@ def test_a_batch_without_negatives_has_a_loss_and_gradients_of_0(kinds: int, mis
     valid = torch.zeros(2, kinds, dtype=torch.bool)
     mask = torch.ones(2, 5, dtype=torch.bool)
     features = images[:, 0], texts[:, 0], texts[:0, 0], valid, scale
-    total = losses.hard_negative_loss(*features, 2.0, 0.02, missing=missing)
-    total = total + losses.cross_modal_rank_loss(*features, torch.ones(kinds))
-    total = total + sum(losses.intra_modal_loss(*features, target) for target in get_args(Target))
+    total = fsc_clip.hard_negative_loss(*features, 2.0, 0.02, missing=missing)
+    total = total + negclip.cross_modal_rank_loss(*features, torch.ones(kinds))
+    total = total + sum(negclip.intra_modal_loss(*features, target) for target in get_args(Target))
     local = images, texts, mask, texts[:0], mask[:0], valid, scale
-    total = total + losses.local_hard_negative_loss(*local, 2.0, 0.02, missing=missing)
+    total = total + fsc_clip.local_hard_negative_loss(*local, 2.0, 0.02, missing=missing)
     total.backward()
     assert total.item() == 0
     for one in (images, texts, scale):
@@ -152,7 +155,7 @@ def test_losses_and_gradients_are_finite_where_probabilities_are_0_and_1(gamma: 
     images = torch.eye(4, requires_grad=True)
     texts = torch.eye(4) * torch.tensor([1.0, 1.0, -1.0, 1.0])
     negatives = torch.eye(4)[images_of(VALID)] * torch.tensor([-1.0, -1, 1, 1, -1, 1, -1])[:, None]
-    loss = losses.hard_negative_loss(images, texts, negatives, valid_negatives, 100.0, gamma, 0.02, missing=missing)
+    loss = fsc_clip.hard_negative_loss(images, texts, negatives, valid_negatives, 100.0, gamma, 0.02, missing=missing)
     loss.backward()
     assert loss.isfinite() and loss > 0
     assert images.grad is not None and images.grad.isfinite().all()
@@ -222,7 +225,7 @@ def test_the_local_loss_and_its_gradients_are_the_loop_s_with_weights_that_stay(
 
     def loss(images: Tensor, texts: Tensor, negatives: Tensor, scale: Tensor) -> Tensor:
         features = images, texts, text_mask, negatives, negative_mask, valid_texts
-        return losses.local_hard_negative_loss(*features, scale, gamma, beta, weights, missing=missing)
+        return fsc_clip.local_hard_negative_loss(*features, scale, gamma, beta, weights, missing=missing)
 
     assert_value_and_gradients(loss, loop, [images, texts, negatives, SCALE])
 
@@ -237,9 +240,9 @@ def test_weights_of_patches_and_scores_are_the_loops_whatever_the_sizes(
     mask[:, 0] = True
     expected = all_weights_by_loop(images.tolist(), texts.tolist(), weights)
     np.testing.assert_allclose(
-        losses.patch_weights(torch.tensor(images), torch.tensor(texts), weights), expected, atol=1e-12
+        fsc_clip.patch_weights(torch.tensor(images), torch.tensor(texts), weights), expected, atol=1e-12
     )
-    scores = losses.local_scores(torch.tensor(images), torch.tensor(texts), torch.tensor(mask), 2.0, weights)
+    scores = fsc_clip.local_scores(torch.tensor(images), torch.tensor(texts), torch.tensor(mask), 2.0, weights)
     by_loop = scores_by_loop(images.tolist(), texts.tolist(), mask.tolist(), 2.0, expected)
     np.testing.assert_allclose(scores, by_loop, rtol=1e-9)
 
@@ -247,10 +250,10 @@ def test_weights_of_patches_and_scores_are_the_loops_whatever_the_sizes(
 @pytest.mark.parametrize("weights", WEIGHTS)
 def test_patches_that_a_token_does_not_tell_apart_weigh_alike(weights: Weights) -> None:
     same = tensor(22, 1, 1, 3).expand(1, 4, 3)
-    np.testing.assert_allclose(losses.patch_weights(same, tensor(23, 1, 2, 3), weights), np.full((1, 2, 4), 0.25))
+    np.testing.assert_allclose(fsc_clip.patch_weights(same, tensor(23, 1, 2, 3), weights), np.full((1, 2, 4), 0.25))
     for images, texts in [(same[:, :1], tensor(24, 1, 2, 3)), (tensor(25, 1, 4, 3), torch.zeros(1, 2, 3).double())]:
         images = images.clone().requires_grad_()
-        score = losses.local_scores(images, texts, torch.ones(1, 2, dtype=torch.bool), 3.0, weights)
+        score = fsc_clip.local_scores(images, texts, torch.ones(1, 2, dtype=torch.bool), 3.0, weights)
         score.backward()
         assert score.isfinite().all() and images.grad is not None and images.grad.isfinite().all()
 
@@ -258,7 +261,9 @@ def test_patches_that_a_token_does_not_tell_apart_weigh_alike(weights: Weights) 
 def local_loss(
     images: Tensor, texts: Tensor, mask: Tensor, negatives: Tensor, others: Tensor, weights: Weights = "minmax"
 ) -> Tensor:
-    return losses.local_hard_negative_loss(images, texts, mask, negatives, others, valid_texts, 3.0, 2.0, 0.02, weights)
+    return fsc_clip.local_hard_negative_loss(
+        images, texts, mask, negatives, others, valid_texts, 3.0, 2.0, 0.02, weights
+    )
 
 
 @settings(max_examples=20)
@@ -302,7 +307,7 @@ def intra_modal_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, ta
 @pytest.mark.parametrize("target", get_args(Target))
 def test_captions_are_contrasted_with_all_negatives(target: Target) -> None:
     def loss(*features: Tensor) -> Tensor:
-        own = losses.intra_modal_loss(*features[:3], valid_negatives, features[3].squeeze(), target)
+        own = negclip.intra_modal_loss(*features[:3], valid_negatives, features[3].squeeze(), target)
         return own + 0 * features[0].sum()  # images, which take no part in that of the first negative
 
     matrices = [normal(1, 4, 3), normal(2, 4, 3), normal(3, 7, 3), SCALE[None]]
@@ -321,7 +326,7 @@ def rank_loop(images: Rows, texts: Rows, negatives: Rows, scale: Rows, threshold
 @pytest.mark.parametrize("thresholds", [[0.0, 0.0, 0.0], [2.0, 0.5, 4.0]])
 def test_captions_are_ranked_above_their_negatives(thresholds: list[float]) -> None:
     assert_value_and_gradients(
-        lambda images, texts, negatives, scale: losses.cross_modal_rank_loss(
+        lambda images, texts, negatives, scale: negclip.cross_modal_rank_loss(
             images, texts, negatives, valid_negatives, scale.squeeze(), torch.tensor(thresholds).double()
         ),
         lambda images, texts, negatives, scale: rank_loop(images, texts, negatives, scale, thresholds),
@@ -339,7 +344,7 @@ def test_thresholds_are_mean_leads_within_limits(highest: float) -> None:
         expected.append(min(max(sum(positives) / 4 - sum(logits) / len(logits), 0.0), highest))
     features = [torch.tensor(each, dtype=torch.float64) for each in (images, texts, negatives)]
     before = torch.full((3,), 7.0, dtype=torch.float64)
-    result = losses.rank_thresholds(*features, valid_negatives, 5.0, before, highest)
+    result = negclip.rank_thresholds(*features, valid_negatives, 5.0, before, highest)
     assert_close(result, torch.tensor(expected, dtype=torch.float64))
 
 
@@ -349,7 +354,7 @@ def test_the_threshold_of_a_kind_without_negatives_stays_and_one_negative_is_a_m
     before = torch.tensor([9.0, 7.0], dtype=torch.float64)
     lead = (cosine_similarity(images, texts).mean() - cosine_similarity(images[:1], negatives)).item()
     assert lead > 0
-    assert losses.rank_thresholds(images, texts, negatives, one, 1.0, before, 10.0).tolist() == pytest.approx(
+    assert negclip.rank_thresholds(images, texts, negatives, one, 1.0, before, 10.0).tolist() == pytest.approx(
         [lead, 7.0]
     )
 
@@ -375,7 +380,7 @@ def test_the_loss_of_attribution_and_its_gradient_are_the_loop_s(margin: float, 
     objects, composition = objects[order], composition[order]
     assert (objects.any(axis=1) & composition.any(axis=1)).sum() == complete
     assert_value_and_gradients(
-        lambda scores: losses.attribution_loss(scores, torch.tensor(objects), torch.tensor(composition), margin),
+        lambda scores: clip_cae.attribution_loss(scores, torch.tensor(objects), torch.tensor(composition), margin),
         lambda scores: attribution_by_loop(scores, objects.tolist(), composition.tolist(), margin),
         [normal(10, len(order), 6)],
     )
@@ -389,12 +394,12 @@ LAST_EMPTY = torch.tensor([[True] * 4, [False] * 4])
 WRONG: list[tuple[str, Callable[[], Any]]] = [  # the argument that is at fault
     ("text_features", lambda: losses.contrastive_loss(FEATURES, FEATURES[:1], 1.0)),
     ("negative_features", lambda: losses.contrastive_loss_with_negatives(FEATURES, FEATURES, FEATURES[:1], ALL, 1.0)),
-    ("valid", lambda: losses.hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0)),
-    ("text_mask", lambda: losses.local_scores(TOKENS, TOKENS, LAST_EMPTY, 1.0)),
-    ("text_mask", lambda: losses.local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0)),
-    ("text_tokens", lambda: losses.local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0)),
-    ("text_tokens", lambda: losses.local_scores(TOKENS, TOKENS[..., :2], TOKEN_MASK, 1.0)),
-    ("mask", lambda: losses.attribution_loss(TOKENS[..., 0], TOKEN_MASK.int(), TOKEN_MASK)),
+    ("valid", lambda: fsc_clip.hard_negative_loss(FEATURES, FEATURES, FEATURES, ALL.int(), 1.0)),
+    ("text_mask", lambda: fsc_clip.local_scores(TOKENS, TOKENS, LAST_EMPTY, 1.0)),
+    ("text_mask", lambda: fsc_clip.local_scores(TOKENS, TOKENS, TOKEN_MASK.int(), 1.0)),
+    ("text_tokens", lambda: fsc_clip.local_scores(TOKENS, TOKENS[:1], TOKEN_MASK, 1.0)),
+    ("text_tokens", lambda: fsc_clip.local_scores(TOKENS, TOKENS[..., :2], TOKEN_MASK, 1.0)),
+    ("mask", lambda: clip_cae.attribution_loss(TOKENS[..., 0], TOKEN_MASK.int(), TOKEN_MASK)),
 ]
 
 

@@ -14,7 +14,7 @@ from recompose.backbones.clip import Backbone
 from recompose.tracks.building import TypedSettings, method_class
 from recompose.tracks.czsl.catalogue import METHODS, Czsl
 from recompose.tracks.czsl.data.pairs import Pair
-from recompose.tracks.czsl.methods import dfsp, prompts, three_path
+from recompose.tracks.czsl.methods import dfsp, msci, prompts, three_path
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.settings import ChanceSettings
@@ -177,7 +177,7 @@ def test_texts_in_smaller_blocks_teach_and_score_the_same(
     expected = results()
     for module in (prompts, dfsp):
         monkeypatch.setattr(module, "TEXTS", 2)
-    for module in (three_path, dfsp):
+    for module in (three_path, msci, dfsp):
         monkeypatch.setattr(module, "TEXT_IMAGE_PAIRS", 9)
     for name, tensor in results().items():
         assert_close(tensor, expected[name], msg=name)

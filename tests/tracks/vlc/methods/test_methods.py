@@ -19,6 +19,7 @@ from recompose.tracks.vlc.attribution.labels import TokenLabeller
 from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, perturbation
 from recompose.tracks.vlc.batches import Batch, CaptionRows
 from recompose.tracks.vlc.building import build_method
+from recompose.tracks.vlc.methods import fsc_clip, negclip
 from recompose.tracks.vlc.methods.base import CaptionMethod, Representations, represent_in_chunks
 from recompose.tracks.vlc.methods.clip_cae import ClipCae
 from tests.clips import random_clip
@@ -165,9 +166,9 @@ def test_losses_are_what_methods_say() -> None:
     result, valid = method.represent(pixels_of(method, whole), whole.ids), whole.valid
     part = result.local
     expected = losses.contrastive_loss(result.images, result.texts, scale)
-    expected += 0.5 * losses.hard_negative_loss(*result.embeddings, valid, scale, 2.0, 0.02)
+    expected += 0.5 * fsc_clip.hard_negative_loss(*result.embeddings, valid, scale, 2.0, 0.02)
     local = (part.patches, part.tokens, part.mask, part.negative_tokens, part.negative_mask)
-    expected += 0.2 * losses.local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
+    expected += 0.2 * fsc_clip.local_hard_negative_loss(*local, valid, scale, 2.0, 0.02, "minmax")
     assert_close(method.loss(result, valid), expected)
 
 
@@ -182,8 +183,8 @@ def test_thresholds_of_ce_clip_are_those_of_the_step_before_and_are_forgotten_by
     for batch in (first, second):
         images, texts, negatives = (torch.nn.functional.normalize(each, dim=1) for each in batch.embeddings)
         expected = losses.contrastive_loss_with_negatives(*batch.embeddings, valid, scale, missing="excluded")
-        expected = expected + 0.2 * losses.cross_modal_rank_loss(*batch.embeddings, valid, scale, before)
-        expected = expected + 0.3 * losses.intra_modal_loss(*batch.embeddings, valid, scale, "first")
+        expected = expected + 0.2 * negclip.cross_modal_rank_loss(*batch.embeddings, valid, scale, before)
+        expected = expected + 0.3 * negclip.intra_modal_loss(*batch.embeddings, valid, scale, "first")
         assert_close(method.loss(batch, valid).detach(), expected)
         own, places = scale * (images * texts).sum(dim=1), valid.nonzero().tolist()
         leads: list[list[Tensor]] = [[], []]

@@ -4,7 +4,7 @@ It is built from its paper alone; papers/duplex/notes.md names the interpretatio
 
 | equation | here |
 |---|---|
-| 1, 2, 6, 7 | ``three_path.PathPrompts`` |
+| 1, 2, 6, 7 | ``paths.PathPrompts`` |
 | 3, 5 | ``ThreePath.encode_images`` |
 | 4 | ``ThreePath.wholes``, ``ThreePath.log_totals`` |
 | 8, 9 | ``ThreePath.compare`` |
@@ -33,8 +33,9 @@ from torch.nn.functional import cross_entropy, normalize, one_hot
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.base import TrainingPrior, cosine_logits
+from recompose.tracks.czsl.methods.paths import TextBlock, Views
 from recompose.tracks.czsl.methods.settings import DuplexSettings, Edges, UnseenStart
-from recompose.tracks.czsl.methods.three_path import TextBlock, ThreePath, Views
+from recompose.tracks.czsl.methods.three_path import ThreePath
 from recompose.training.gathering import gather_batch
 
 # from the positions [K] of images that give the state and [K] that give the object to counterfactual features [K, E]

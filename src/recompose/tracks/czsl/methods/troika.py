@@ -3,7 +3,7 @@
 | part | here | released code, bighuang624/Troika at 1f3c546 |
 |---|---|---|
 | adapters of the image tower | ``image_tower.BlockAdapters`` | the same |
-| prompts of three paths | ``three_path.PathPrompts`` | the same |
+| prompts of three paths | ``paths.PathPrompts`` | the same |
 | disentanglers of state and object | ``disentangler.Disentangler`` | the same |
 | cross-modal traction | ``Troika.attend``, of ``attention.Interaction`` | the same |
 | tokens of each path | ``Troika.gather`` | one layer normalisation, applied anew before each path |
@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.attention import Interaction, Projected
+from recompose.tracks.czsl.methods.paths import PATHS
 from recompose.tracks.czsl.methods.settings import TroikaSettings
-from recompose.tracks.czsl.methods.three_path import PATHS, ThreePath
+from recompose.tracks.czsl.methods.three_path import ThreePath
 
 
 class Troika(ThreePath):

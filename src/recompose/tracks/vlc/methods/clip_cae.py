@@ -7,7 +7,7 @@ what the paper leaves open is read.
 |---|---|---|
 | 1 | ``attribution.methods.similarity`` | none |
 | 2 to 4 | ``losses.contrastive_loss`` | |
-| 5 | ``losses.attribution_loss`` | |
+| 5 | ``attribution_loss`` | |
 | 6 | ``ClipCae.loss`` | |
 | Section 3.1 | ``attribution.methods.attention`` | |
 | 7, 8 | ``attribution.methods.gradcam`` | Chefer et al., hila-chefer/Transformer-MM-Explainability at 58eaea8 |
@@ -26,15 +26,51 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from recompose.backbones.clip import Backbone
+from recompose.tracks.arrays import check_shape
 from recompose.tracks.vlc.attribution.labels import LabelRequest
 from recompose.tracks.vlc.attribution.methods import attention, gradcam, gradient, mean_drops
 from recompose.tracks.vlc.data.captions import LISTED
-from recompose.tracks.vlc.losses import attribution_loss, contrastive_loss, contrastive_loss_with_negatives
+from recompose.tracks.vlc.losses import contrastive_loss, contrastive_loss_with_negatives
 from recompose.tracks.vlc.methods.base import Representations, gather_embeddings
 from recompose.tracks.vlc.methods.negclip import RankingMethod
 from recompose.tracks.vlc.methods.settings import ClipCaeSettings
 from recompose.tracks.vlc.text.concepts import KINDS
 from recompose.training.gathering import gather_batch
+
+
+def attribution_loss(scores: Tensor, objects: Tensor, composition: Tensor, margin: float = 0.0) -> Tensor:
+    """Return CLIP-CAE's loss of attribution, L_Attr (Li et al., 2024, Eq. 5).
+
+    With a_obj the mean of a caption's scores over the tokens of its objects, and a_comp that over the tokens of its
+    relations and attributes, the loss is the mean of max(a_obj - a_comp + epsilon, 0) over captions. The paper does not
+    specify the case of a caption without either kind of tokens: here it is left out. If no caption has both, the loss
+    is 0, with gradients of 0.
+
+    Args:
+        scores: [texts, tokens], the attribution to each token; scores outside the masks are ignored and take no
+            gradients.
+        objects: [texts, tokens] bool.
+        composition: [texts, tokens] bool.
+        margin: epsilon, 0 in the paper.
+
+    Example:
+        >>> scores = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.9, 0.1, 0.0]])
+        >>> objects = torch.tensor([[True, False, False], [True, True, False], [True, False, False]])
+        >>> composition = torch.tensor([[False, True, True], [False, False, True], [False, False, False]])
+        >>> attribution_loss(scores, objects, composition)
+        tensor(0.1250)
+    """
+    object_means, composition_means = mean_attributions(scores, objects), mean_attributions(scores, composition)
+    complete = objects.any(dim=1) & composition.any(dim=1)
+    excess = (object_means - composition_means + margin).clamp_min(0)
+    return excess.masked_fill(~complete, 0).sum() / complete.sum().clamp_min(1)
+
+
+def mean_attributions(scores: Tensor, mask: Tensor) -> Tensor:
+    """Return the mean of each text's scores [texts, tokens] over a mask [texts, tokens] bool; 0 where it is empty."""
+    fits = mask.dtype == torch.bool and scores.ndim == 2 and mask.shape == scores.shape
+    check_shape("mask", mask, fits, f"bool [texts, tokens] as scores, which are {tuple(scores.shape)}")
+    return scores.masked_fill(~mask, 0).sum(dim=1) / mask.sum(dim=1).clamp_min(1)
 
 
 class ClipCae(RankingMethod):
