@@ -83,5 +83,5 @@ def test_a_released_backbone_fits_its_architecture_and_tells_texts_apart(name: s
     assert set(ids[ids > 0].tolist()) <= set(used.tolist())
     with torch.no_grad():
         one, other, same = backbone.encode_text(ids)
-    assert torch.equal(one, same)
+    assert torch.allclose(one, same, atol=1e-5)  # a kernel may sum another row in another order
     assert not torch.allclose(one, other, atol=1e-2)

@@ -55,7 +55,7 @@ def test_tables_of_benchmarks_and_of_methods_have_the_rows_of_their_papers_and_n
     fsc_clip, cae, results = load_paper("fsc-clip"), load_paper("clip-cae"), Fake({})
     cells = {(cell.row, cell.column): cell for cell in benchmarks(results, fsc_clip, "table-6")}  # type: ignore[arg-type]
     assert {row for row, _ in cells} == {row["row"] for row in fsc_clip.reported("table-6")}
-    assert all(cell.text and not (cell.made_from or cell.missing or cell.n) for cell in cells.values())
+    assert all(cell.text and not (cell.made_from or cell.n) for cell in cells.values())
     assert (cells["ARO", "sub-tasks"].text, cells["ARO", "items"].value) == ("4", 23_937 + 28_748 + 5_000 + 25_010)
     methods = {cell.row for cell in categories(results, cae, "table-13")}  # type: ignore[arg-type]
     assert {row["row"] for row in cae.reported("table-13")} == methods
