@@ -103,7 +103,7 @@ def interval_of_mean(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def rounded(value: float, digits: int) -> float:
-    """Return a number with so many significant digits, for what is written and compared on other processors.
+    """Return a number with so many significant digits, for what is written.
 
     >>> rounded(0.0123456789, 3), rounded(-1234567.0, 3)
     (0.0123, -1230000.0)

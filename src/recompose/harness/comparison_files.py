@@ -32,7 +32,7 @@ EXPLANATION = (
 WIDE = 110  # characters; where the terminal is narrower, it wraps
 STYLES = {"higher": "green", "lower": "red", "undecided": "dim"}
 FINDINGS = {"higher": RIGHT, "lower": WRONG, "undecided": VERDICTS["undecided"]}  # colours
-DIGITS = 10  # significant ones, in files: sums in another order differ beyond them
+DIGITS = 10  # significant ones, in files: more say nothing
 PLOTTED = ["difference", "low", "high", "detectable"]
 ROW, WIDTH, AROUND = 0.18, 6.0, 0.9  # inches of a figure: the height of a line, its width, the margins of a panel
 

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from recompose.arithmetic import CURRENT, use
 from recompose.console import pluralize
 from recompose.digest import digest, sha256_file
 from recompose.environment import environment, state_of_sources
@@ -60,6 +61,7 @@ def evaluate(request: EvaluationRequest) -> EvaluationSummary:
     if absent:
         say(f"absent: {', '.join(absent)}; `recompose data check --data {request.data}` lists their files")
     device = device_of(request.device)
+    use(CURRENT)  # the arithmetic of recipes: the process began with its variables
     model = _own_model(request, device) if is_own(request.model) else _clip(request)
     title = f"{model.title} in {request.precision} on {device}"
     notes = (*(assumption.note for assumption in model.assumed), *model.notes)
