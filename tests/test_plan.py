@@ -179,7 +179,7 @@ def test_a_method_without_randomness_is_scored_once_on_a_published_data_set_and_
 @pytest.mark.parametrize(
     ("edited", "trained", "scored"),
     [
-        ("recompose.tracks.czsl.methods.duplex", "duplex", "duplex"),
+        ("recompose.tracks.czsl.methods.duplex.model", "duplex", "duplex"),
         ("recompose.tracks.czsl.methods.prompts", "learning", "all"),
         ("recompose.training.pretraining", "learning", "seeing"),
         ("recompose.tracks.czsl.training", "learning", "learning"),

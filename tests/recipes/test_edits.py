@@ -122,7 +122,7 @@ EDITS: dict[str, Edit] = {
         f"{C}/methods/three_path.py",
         '"state": pairs[targets, 0], "object"',
         '"state": pairs[targets, 0] + 0, "object"',
-        "*/czsl/c-s-o */czsl/troika */czsl/duplex -metrics/*",
+        "*/czsl/c-s-o */czsl/troika -metrics/*",
     ),
     "loss of FSC-CLIP": (
         f"{V}/methods/fsc_clip.py",

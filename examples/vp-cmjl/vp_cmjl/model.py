@@ -18,8 +18,8 @@ from recompose.tracks.czsl.methods.attention import FeedForward
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior, cosine_logits
 from recompose.tracks.czsl.methods.disentangler import Disentangler
 from recompose.tracks.czsl.methods.image_tower import image_tuning
+from recompose.tracks.czsl.methods.paths import PathPrompts
 from recompose.tracks.czsl.methods.prompts import prompt_words
-from recompose.tracks.czsl.methods.three_path import PathPrompts
 from vp_cmjl.settings import BranchScoring, VpCmjlSettings
 
 Branches: TypeAlias = tuple[Tensor, Tensor]  # of visual proxies and of texts

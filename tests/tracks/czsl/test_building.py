@@ -21,7 +21,7 @@ from recompose.tracks.czsl.evaluation import evaluate, read_feasibility
 from recompose.tracks.czsl.methods.base import TrainingPrior
 from recompose.tracks.czsl.methods.chance import Chance
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
-from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.duplex.model import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import ChanceSettings, CspSettings
 from recompose.tracks.czsl.methods.three_path import CSO
@@ -230,7 +230,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
     saved = {EMBEDDINGS} if kind is Duplex else set()
     documents[tmp_path / "0"]["save"] = ["embeddings"] if saved else []
     calls = Counter[str]()
-    for method in ("encode_images", "encode_texts", "attend"):
+    for method in ("encode_images", "encode_texts", "logits"):
         watch(monkeypatch, kind, method, lambda *_, called=method, **__: calls.update([called]))
     alone = {}
     for folder, scored in documents.items():
@@ -242,7 +242,7 @@ def test_several_scorings_encode_images_and_texts_once_and_score_as_each_alone_t
     evaluate({folder: recipe_of(scored) for folder, scored in documents.items()}, needs)
     assert calls["encode_texts"] == alone["encode_texts"]
     assert calls["encode_images"] - alone["encode_images"] <= 2 * len(saved)  # of test images, by embeddings
-    assert pairs < 100 or calls["attend"] == alone["attend"]
+    assert pairs < 100 or calls["logits"] == alone["logits"]
     for folder in documents:
         files = {SCORES} | (saved if folder.name == "0" else set())
         assert {path.name for path in folder.iterdir()} == files | {COSTS}

@@ -16,7 +16,7 @@ from recompose.tracks.building import TypedSettings
 from recompose.tracks.czsl.data.pairs import PairData
 from recompose.tracks.czsl.methods.base import PairMethod, TrainingPrior
 from recompose.tracks.czsl.methods.clip_coop_csp import CSP
-from recompose.tracks.czsl.methods.duplex import Duplex
+from recompose.tracks.czsl.methods.duplex.model import Duplex
 from recompose.tracks.czsl.methods.msci import MSCI
 from recompose.tracks.czsl.methods.settings import PairTrainingSettings
 from recompose.tracks.czsl.training import VAL_AUC, PairRun

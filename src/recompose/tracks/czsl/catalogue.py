@@ -22,7 +22,7 @@ METHODS = {
     "c-s-o": Method(f"{_IN}.three_path:CSO", settings.CsoSettings),
     "troika": Method(f"{_IN}.troika:Troika", settings.TroikaSettings),
     "msci": Method(f"{_IN}.msci:MSCI", settings.MsciSettings),
-    "duplex": Method(f"{_IN}.duplex:Duplex", settings.DuplexSettings),
+    "duplex": Method(f"{_IN}.duplex.model:Duplex", settings.DuplexSettings),
 }
 
 

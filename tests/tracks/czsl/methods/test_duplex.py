@@ -13,7 +13,8 @@ from torch import Tensor
 
 from recompose.backbones.clip import Backbone
 from recompose.tracks.czsl.methods.base import TrainingPrior
-from recompose.tracks.czsl.methods.duplex import Codebook, Duplex, Factors, aggregate
+from recompose.tracks.czsl.methods.duplex.model import Duplex
+from recompose.tracks.czsl.methods.duplex.prototypes import Codebook, Factors, aggregate
 from recompose.tracks.czsl.methods.three_path import CSO
 from tests.precision import assert_close, default_dtype
 from tests.tracks.czsl.methods.derivations import (
