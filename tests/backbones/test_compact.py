@@ -82,6 +82,7 @@ def test_a_released_backbone_fits_its_architecture_and_tells_texts_apart(name: s
     assert used[-1] == ids[0, end_of_text(ids)[0]]
     assert set(ids[ids > 0].tolist()) <= set(used.tolist())
     with torch.no_grad():
-        one, other, same = backbone.encode_text(ids)
-    assert torch.allclose(one, same, atol=1e-5)  # a kernel may sum another row in another order
+        one, other = backbone.encode_text(ids[:2])
+        same, _ = backbone.encode_text(ids[[2, 1]])  # in the same row: kernels may sum another one in another order
+    assert torch.equal(one, same)
     assert not torch.allclose(one, other, atol=1e-2)
