@@ -226,8 +226,8 @@ def trace(
     ] = None,
     as_json: JSON = False,
 ) -> None:
-    """Trace a number: its value, its state, and the runs, code, data and cost behind it. Every file behind
-    it is verified. For a number that the paper printed, show where it is printed, and what is measured beside it.
+    """Trace a number: its value, its state, and the runs, code, data and cost behind it. Every file behind it is
+    verified. For a number that the paper printed, show where it is printed, and what is measured beside it.
     """
     from recompose.commands.trace import show_reached, show_trace
 
@@ -286,8 +286,8 @@ def release(
         ),
     ] = None,
 ) -> None:
-    """Write the reports with their scores and lock files as one archive. `recompose audit --release` checks
-    it anywhere.
+    """Write the reports with their scores and lock files as one archive. `recompose audit --release` checks it
+    anywhere.
     """
     from recompose.commands.release import write_release
 

@@ -42,7 +42,8 @@ def make_cell(work: Workspace, text: str) -> None:
     folder, _, artifact = place.name.partition("/")
     paper = find_paper(work, folder)
     one_of(paper.artifacts, artifact, f"artifact of {paper.name}", "unknown-artifact")
-    published = Published.read(Reports(work)).with_newer(Reports(work), [place.name])
+    reports = Reports(work)
+    published = Published.read(reports).with_newer(reports, [place.name])
     reported = place.find(published.cells[place.name]) if place.name in published.cells else None
     planned = reported or place.find(measured_cells(StoredResults(work), paper, artifact))
     be_quiet()
